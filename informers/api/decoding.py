@@ -1,0 +1,241 @@
+"""Readers: from the bytes of lists, pages and watch lines to Objects, one prebuilt decoder each."""
+
+from sys import intern
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from informers.api.errors import DecodeError, Status
+from informers.api.objects import _EMPTY, Key, Object
+from informers.api.resources import Resource
+
+T = TypeVar("T")
+
+INITIAL_EVENTS_END = "k8s.io/initial-events-end"
+"""Annotation of the bookmark that ends a streamed list; only the value "true" counts."""
+
+
+class _Routing(msgspec.Struct, gc=False):
+    cluster: str = msgspec.field(name="kcp.io/cluster", default="")
+    shard: str = msgspec.field(name="kcp.io/shard", default="")
+    initial_events_end: str = msgspec.field(name=INITIAL_EVENTS_END, default="")
+
+
+_NO_ROUTING = _Routing()
+_NO_LABELS = msgspec.Raw(b"{}")
+
+
+class _HeadMetadata(msgspec.Struct, gc=False, rename="camel"):
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    deletion_timestamp: str | None = None
+    labels: msgspec.Raw = _NO_LABELS
+    annotations: _Routing | None = _NO_ROUTING
+
+
+class _Head(msgspec.Struct, gc=False):
+    metadata: _HeadMetadata
+
+
+class _ListMetadata(msgspec.Struct, gc=False, rename="camel"):
+    resource_version: str = ""
+    continue_: str = msgspec.field(name="continue", default="")
+    remaining_item_count: int | None = None
+
+
+class _List(msgspec.Struct, gc=False, rename="camel"):
+    items: list[msgspec.Raw] | None = None
+    metadata: _ListMetadata = _ListMetadata()
+    kind: str = ""
+
+
+class _Line(msgspec.Struct, gc=False):
+    type: str
+    object: msgspec.Raw
+
+
+class Malformed(msgspec.Struct, frozen=True):
+    """An object that could not be read: where it seems to live, and why."""
+
+    key: Key
+    error: str
+    raw: bytes
+
+
+class Page(msgspec.Struct, Generic[T], frozen=True):
+    """One answer to a list: objects in server order, the list's revision, and how to go on."""
+
+    objects: list[Object[T]]
+    revision: str = ""
+    continue_: str = ""
+    remaining: int | None = None
+    malformed: list[Malformed] = []
+    bytes: int = 0
+    """Size of the decoded body."""
+
+
+class WatchEvent(msgspec.Struct, Generic[T], frozen=True, gc=False):
+    """One line of a watch. Exactly one of `object`, `status`, `malformed` is set, none of them for a BOOKMARK."""
+
+    type: str
+    """ADDED, MODIFIED, DELETED, BOOKMARK, ERROR, or what the server invented."""
+    object: Object[T] | None = None
+    revision: str = ""
+    status: Status | None = None
+    malformed: Malformed | None = None
+    initial_events_end: bool = False
+
+
+_PREFIXES = {b'{"type":"%s","object":' % t.encode(): t for t in ("ADDED", "MODIFIED", "DELETED")}
+_PREFIX_BY_LENGTH = {p[:12]: (len(p), p, t) for p, t in _PREFIXES.items()}
+_LABEL_SETS_KEPT = 16_384
+
+_decode_head = msgspec.json.Decoder(_Head).decode
+_decode_list = msgspec.json.Decoder(_List).decode
+_decode_line = msgspec.json.Decoder(_Line).decode
+_decode_status = msgspec.json.Decoder(Status).decode
+_decode_labels = msgspec.json.Decoder(dict[str, str] | None).decode
+
+
+class Reader(Generic[T]):
+    """Reads one collection's bytes; keeps label sets that recur, so that equal labels cost their memory once."""
+
+    def __init__(self, resource: Resource[T], *, cluster: str = "", shard: str = "") -> None:
+        """Take the cluster and shard that objects get where the server does not annotate them."""
+        self.resource = resource
+        self._model = resource.model
+        self._cluster = cluster if cluster != "*" else ""
+        self._shard = shard if shard != "*" else ""
+        self._labels: dict[bytes, dict[str, str]] = {b"{}": _EMPTY, b"null": _EMPTY}
+
+    def object(self, raw: bytes) -> Object[T]:
+        """Read one object; raises `DecodeError` when it is not one."""
+        try:
+            return self._object(raw)
+        except msgspec.DecodeError as error:
+            raise DecodeError(f"expected a {self.resource.plural} object, found {_shown(raw)}: {error}") from error
+
+    def page(self, body: bytes) -> Page[T]:
+        """Read a list; objects that cannot be read are set aside in `malformed`, the rest goes on."""
+        try:
+            found = _decode_list(body)
+        except msgspec.DecodeError as error:
+            raise DecodeError(f"expected a list of {self.resource.plural}, found {_shown(body)}: {error}") from error
+        if found.kind == "Table":
+            raise DecodeError(f"expected a list of {self.resource.plural}, found a Table")
+        objects: list[Object[T]] = []
+        malformed: list[Malformed] = []
+        for item in found.items or ():
+            raw = bytes(item)
+            try:
+                objects.append(self._object(raw))
+            except msgspec.DecodeError as error:
+                malformed.append(self._malformed(raw, error))
+        meta = found.metadata
+        return Page(
+            objects, meta.resource_version, meta.continue_, meta.remaining_item_count, malformed, bytes=len(body)
+        )
+
+    def event(self, line: bytes) -> WatchEvent[T]:
+        """Read one watch line; raises `DecodeError` when the line itself is not an event."""
+        known = _PREFIX_BY_LENGTH.get(line[:12])
+        if known is not None and line.startswith(known[1]):
+            try:
+                obj = self._object(line[known[0] : -1])
+                return WatchEvent(known[2], obj, obj.rv)
+            except msgspec.DecodeError:
+                pass  # other fields may follow the object, or it is malformed: the slow way tells
+        return self._any_event(line)
+
+    def _any_event(self, line: bytes) -> WatchEvent[T]:
+        try:
+            found = _decode_line(line)
+        except msgspec.DecodeError as error:
+            raise DecodeError(
+                f"expected a watch event of {self.resource.plural}, found {_shown(line)}: {error}"
+            ) from error
+        raw = bytes(found.object)
+        if found.type == "ERROR":
+            return WatchEvent("ERROR", status=_status(raw))
+        try:
+            if found.type == "BOOKMARK":
+                meta = _decode_head(raw).metadata
+                ended = meta.annotations is not None and meta.annotations.initial_events_end == "true"
+                return WatchEvent("BOOKMARK", revision=meta.resource_version, initial_events_end=ended)
+            obj = self._object(raw)
+            return WatchEvent(found.type, obj, obj.rv)
+        except msgspec.DecodeError as error:
+            return WatchEvent(found.type, malformed=self._malformed(raw, error))
+
+    def _object(self, raw: bytes) -> Object[T]:
+        meta = _decode_head(raw).metadata
+        if not meta.name:
+            raise msgspec.ValidationError("Object has no `metadata.name`")
+        routing = meta.annotations or _NO_ROUTING
+        key = Key(
+            intern(routing.shard or self._shard),
+            intern(routing.cluster or self._cluster),
+            intern(meta.namespace),
+            meta.name,
+        )
+        label_bytes = bytes(meta.labels)
+        labels = self._labels.get(label_bytes)
+        if labels is None:
+            labels = self._new_labels(label_bytes)
+        return Object(
+            key,
+            raw,
+            meta.uid,
+            meta.resource_version,
+            meta.generation,
+            meta.deletion_timestamp,
+            labels,
+            self._model,
+        )
+
+    def _new_labels(self, raw: bytes) -> dict[str, str]:
+        labels = _decode_labels(raw) or _EMPTY
+        if len(self._labels) >= _LABEL_SETS_KEPT:
+            self._labels = {b"{}": _EMPTY, b"null": _EMPTY}
+        self._labels[raw] = labels
+        return labels
+
+    def _malformed(self, raw: bytes, error: Exception) -> Malformed:
+        return Malformed(self._guess_key(raw), str(error), raw)
+
+    def _guess_key(self, raw: bytes) -> Key:
+        """Find out where a malformed object lives as far as its bytes say."""
+        try:
+            body = msgspec.json.decode(raw)
+        except msgspec.DecodeError:
+            return Key()
+        meta = body.get("metadata") if isinstance(body, dict) else None
+        if not isinstance(meta, dict):
+            return Key()
+        notes = meta.get("annotations")
+        notes = notes if isinstance(notes, dict) else {}
+        return Key(
+            _text(notes.get("kcp.io/shard")) or self._shard,
+            _text(notes.get("kcp.io/cluster")) or self._cluster,
+            _text(meta.get("namespace")),
+            _text(meta.get("name")),
+        )
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _status(raw: bytes) -> Status:
+    try:
+        return _decode_status(raw)
+    except msgspec.DecodeError as error:
+        raise DecodeError(f"expected a Status in an ERROR event, found {_shown(raw)}: {error}") from error
+
+
+def _shown(raw: bytes, limit: int = 80) -> str:
+    text = raw[:limit].decode("utf-8", "replace")
+    return repr(text) + ("…" if len(raw) > limit else "")

@@ -1,0 +1,1 @@
+"""Keeping stores equal to collections on a server, and reading from them."""

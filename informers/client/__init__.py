@@ -1,0 +1,1 @@
+"""Talking to one API server: transport, wire format, credentials and the verbs."""

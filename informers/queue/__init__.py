@@ -1,0 +1,1 @@
+"""Which key is visited when."""

@@ -1,0 +1,1 @@
+"""Controllers, and what runs them."""
