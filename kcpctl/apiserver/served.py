@@ -45,6 +45,8 @@ class Context(msgspec.Struct, frozen=True):
     namespace: str = ""
     name: str = ""
     shard: str = ""
+    warnings: list[str] = []
+    """What the client should be told although the request succeeds; strategies and admission rules append to it."""
 
 
 class Strategy(Protocol):
@@ -68,12 +70,28 @@ class Strategy(Protocol):
     def validate(self, obj: JSON, old: JSON | None, context: Context) -> list[FieldError]:
         """Return everything wrong with the object; `old` is None at creation."""
 
+    def to_storage(self, obj: JSON) -> JSON:
+        """Return an object of this version as it is stored (in the storage version's shape and apiVersion)."""
+
     def from_storage(self, obj: JSON) -> JSON:
         """Return a stored object as this version serves it (conversion, pruning, defaults that came later)."""
 
     @property
     def serves_stored_bytes(self) -> bool:
         """Whether `from_storage` changes nothing, so that stored bytes can be sent as they are."""
+
+
+class Deletion(Protocol):
+    """What deletion means for a kind whose objects hold themselves until a controller has emptied them.
+
+    Such an object always gets a deletionTimestamp first, and no deletionGracePeriodSeconds.
+    """
+
+    def begin(self, obj: JSON, context: Context) -> None:
+        """Mark the object as going away (phase, conditions, own finalizer), in place."""
+
+    def held(self, obj: JSON) -> bool:
+        """Whether something besides metadata.finalizers still holds the object."""
 
 
 class Served(msgspec.Struct, frozen=True, eq=False):
@@ -112,6 +130,8 @@ class Served(msgspec.Struct, frozen=True, eq=False):
     list_kind: str = ""
     name_rule: str = "subdomain"
     """subdomain, label, or path-segment."""
+    deletion: Deletion | None = None
+    """For Namespace and CustomResourceDefinition; None deletes as soon as metadata.finalizers is empty."""
 
     @property
     def api_version(self) -> str:
