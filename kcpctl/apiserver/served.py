@@ -26,12 +26,14 @@ class Column(msgspec.Struct, frozen=True):
 
     name: str
     type: str
-    """string, integer, number, boolean or date (dates are printed as ages)."""
+    """string, integer, number, boolean or date."""
     cell: Callable[[JSON], Any]
     format: str = ""
     description: str = ""
     priority: int = 0
     """Above 0 only with `-o wide`."""
+    age: bool | None = None
+    """Whether the cell is a timestamp to be printed as an age. None: dates are, and nothing else is."""
 
 
 class Context(msgspec.Struct, frozen=True):
@@ -110,7 +112,7 @@ class Served(msgspec.Struct, frozen=True, eq=False):
     subresources: tuple[str, ...] = ()
     """Such as `status`, `finalize`."""
     columns: tuple[Column, ...] = ()
-    """Without Name; an empty tuple means Name and Age."""
+    """Name comes first by itself, unless a column of that name is among them; an empty tuple means Name and Age."""
     schema: JSON | None = None
     """OpenAPI v3 schema of the whole object as published; None publishes an open object."""
     is_custom: bool = False
