@@ -1,4 +1,4 @@
-"""Admission: rules of other rooms that see every write before it is stored, and where the cache server's rules differ."""
+"""Admission: rules that see every write before it is stored, and where the cache server differs."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
