@@ -1,0 +1,90 @@
+"""Settings come from flags, variables, a file or defaults, in this order, and say where from."""
+
+from pathlib import Path
+
+import pytest
+
+from informers.api.errors import ConfigurationError
+from kcpctl.cli import run_command
+from kcpctl.settings import CacheSettings, RunSettings, resolve
+
+
+def test_a_flag_beats_a_variable_beats_the_file_beats_the_default(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text('port = 1\nshard-name = "file"\ngrace = 1.5\n')
+    environ = {"KCPCTL_CONFIG": str(file), "KCPCTL_PORT": "2", "KCPCTL_SHARD_NAME": "variable"}
+
+    found = resolve(RunSettings, {"port": "3"}, environ)
+
+    assert (found.settings.port, found.settings.shard_name, found.settings.grace) == (3, "variable", 1.5)
+    assert found.settings.bind_address == "127.0.0.1"
+    assert [str(found.origins[n]) for n in ("port", "shard_name", "grace", "bind_address")] == [
+        "flag --port",
+        "environment KCPCTL_SHARD_NAME",
+        f"file {file}",
+        "default",
+    ]
+
+
+def test_every_setting_is_shown_with_its_origin(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        run_command(["run", "--print-config", "--shard-label", "a=b", "--shard-label", "c=d", "--no-deprecated-urls"])
+        == 0
+    )
+
+    lines = {line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines()}
+    assert lines["--shard-label"] == ["a=b,c=d", "flag", "--shard-label"]
+    assert lines["--deprecated-urls"] == ["false", "flag", "--deprecated-urls"]
+    assert lines["--data-dir"] == [".kcpctl", "default"]
+
+
+def test_one_file_serves_all_commands(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text('shard-name = "amber"\nport = 7\n')
+
+    assert resolve(CacheSettings, {"config": str(file)}, {}).settings.port == 7
+
+
+@pytest.mark.parametrize(
+    ("flags", "environ", "told"),
+    [
+        ({"port": "x"}, {}, "expected a number from 0 to 65535|expected a number for --port, found 'x'"),
+        ({"port": "70000"}, {}, "expected a number from 0 to 65535 for --port, found '70000'"),
+        (
+            {},
+            {"KCPCTL_GRACE": "-1"},
+            "expected a number that is not negative for --grace, found '-1' .environment KCPCTL_GRACE",
+        ),
+        ({}, {"KCPCTL_IN_MEMORY": "maybe"}, "expected true or false for --in-memory, found 'maybe'"),
+        ({}, {"KCPCTL_LOG_FORMAT": "xml"}, "expected one of console, json for --log-format, found 'xml'"),
+        ({"config": "/nowhere.toml"}, {}, "expected a settings file at /nowhere.toml"),
+    ],
+)
+def test_a_wrong_value_is_one_line_with_its_origin(flags: dict[str, str], environ: dict[str, str], told: str) -> None:
+    with pytest.raises(ConfigurationError, match=told) as caught:
+        resolve(RunSettings, flags, environ)
+
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("prot = 1", "sets 'prot', which is no setting"),
+        ("port = ", "expected TOML in"),
+        ('port = "x"', "expected a number for --port, found 'x' .file"),
+        ("shard-label = [1]", "expected a list of texts for --shard-label"),
+    ],
+)
+def test_a_wrong_file_is_one_line(tmp_path: Path, text: str, told: str) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text(text)
+
+    with pytest.raises(ConfigurationError, match=told):
+        resolve(RunSettings, {"config": str(file)}, {})
+
+
+def test_a_wrong_setting_ends_the_process_with_code_two(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["cache", "--print-config", "--port", "many"]) == 2
+
+    assert capsys.readouterr().err == "kcpctl: expected a number for --port, found 'many' (flag --port)\n"
