@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, cast
 
 import msgspec
+from typing_extensions import TypeVar
 
-T = TypeVar("T")
+T = TypeVar("T", default=dict[str, Any])
 
 CLUSTER = "kcp.io/cluster"
 """Annotation with an object's logical cluster name; set by the server on every read."""

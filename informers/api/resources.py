@@ -1,10 +1,11 @@
 """Names of served collections: group, version, plural, and the model that their objects decode to."""
 
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 import msgspec
+from typing_extensions import TypeVar
 
-T = TypeVar("T")
+T = TypeVar("T", default=dict[str, Any])
 
 
 class Resource(msgspec.Struct, Generic[T], frozen=True):
