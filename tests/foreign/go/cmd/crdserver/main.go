@@ -67,15 +67,34 @@ func run(ctx context.Context, args arguments) error {
 	if err := os.MkdirAll(args.dataDir, 0o700); err != nil {
 		return err
 	}
-	if args.etcdURL == "" {
-		member, endpoint, err := embedetcd.Start(filepath.Join(args.dataDir, "etcd"))
-		if err != nil {
-			return err
-		}
-		defer member.Close()
-		args.etcdURL = endpoint
+	if args.etcdURL != "" {
+		return serve(ctx, args)
 	}
-	return serve(ctx, args)
+	member, endpoint, err := embedetcd.Start(filepath.Join(args.dataDir, "etcd"))
+	if err != nil {
+		return err
+	}
+	defer member.Close()
+	args.etcdURL = endpoint
+	return whileAlive(ctx, member.Err(), func(ctx context.Context) error { return serve(ctx, args) })
+}
+
+// whileAlive ends work, and gives the failure, as soon as one arrives.
+func whileAlive(ctx context.Context, failures <-chan error, work func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case err := <-failures:
+			cancel(fmt.Errorf("etcd stopped: %w", err))
+		case <-ctx.Done():
+		}
+	}()
+	err := work(ctx)
+	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return err
 }
 
 func serve(ctx context.Context, args arguments) error {

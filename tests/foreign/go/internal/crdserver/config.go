@@ -24,6 +24,10 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
+// stopGrace is how long open watches may hold a stop; by default they hold it
+// for a minute.
+const stopGrace = 200 * time.Millisecond
+
 // Settings is what a user of the server decides.
 type Settings struct {
 	EtcdURL    string
@@ -54,6 +58,7 @@ func configure(settings Settings, listener net.Listener) (*apiserver.Config, err
 	if err := opts.Complete(); err != nil {
 		return nil, err
 	}
+	opts.ServerRunOptions.ShutdownWatchTerminationGracePeriod = stopGrace
 	if err := opts.ServerRunOptions.ApplyTo(&generic.Config); err != nil {
 		return nil, err
 	}

@@ -37,6 +37,7 @@ func New(settings Settings, listener net.Listener) (*Server, error) {
 		return nil, fmt.Errorf("making the API server: %w", err)
 	}
 	generic := extensions.GenericAPIServer
+	generic.ShutdownTimeout = stopGrace
 	serveGroups(generic)
 	chain, _ := config.GenericConfig.SecureServing.Cert.CurrentCertKeyContent()
 	return &Server{

@@ -53,3 +53,30 @@ func PeakRSS() (int64, error) {
 	}
 	return 0, fmt.Errorf("expected a VmHWM line in /proc/self/status, found none")
 }
+
+// Mark is what the process had used at one moment.
+type Mark struct {
+	Wall time.Time
+	CPU  time.Duration
+	RSS  int64
+}
+
+// Now marks this moment.
+func Now() (Mark, error) {
+	cpu, err := CPU()
+	if err != nil {
+		return Mark{}, err
+	}
+	rss, err := RSS()
+	return Mark{Wall: time.Now(), CPU: cpu, RSS: rss}, err
+}
+
+// Microseconds gives the CPU time from m to later, divided among count things.
+func (m Mark) Microseconds(later Mark, count int) float64 {
+	return float64((later.CPU - m.CPU).Nanoseconds()) / 1e3 / float64(count)
+}
+
+// Seconds gives the wall time from m to later.
+func (m Mark) Seconds(later Mark) float64 {
+	return later.Wall.Sub(m.Wall).Seconds()
+}
