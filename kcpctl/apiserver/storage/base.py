@@ -5,8 +5,8 @@ JSON of one object without its resourceVersion. Every committed write gets the n
 reused in the life of a store. A write is neither answered nor visible to reads and watches before it is durable.
 """
 
-from collections.abc import AsyncIterator, Sequence
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Protocol, Self
 
 import msgspec
 
@@ -37,7 +37,7 @@ class Slice(msgspec.Struct, frozen=True):
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """What a watch yields: the changes since the last batch (maybe none), complete up to `revision`."""
+    """What a feed yields: the changes since the last batch (maybe none), complete up to `revision`."""
 
     changes: Sequence[Change]
     revision: int
@@ -82,6 +82,25 @@ class Unavailable(StorageError):
     """The storage cannot take writes now (disk full, closed, lost its file); the message says why."""
 
 
+class Feed(Protocol):
+    """One running watch: an async iterator of batches that only its owner ends.
+
+    A cancelled iteration loses nothing: the next one goes on where the last batch ended.
+    """
+
+    def __aiter__(self) -> Self:
+        """Return itself."""
+
+    async def __anext__(self) -> Batch:
+        """Wait for the next batch. Raises `Compacted` when the history that it needs is gone."""
+
+    def nudge(self) -> None:
+        """Make the running (or the next) iteration return at once, if need be with an empty batch."""
+
+    async def aclose(self) -> None:
+        """End the watch and let go of what it holds."""
+
+
 class Storage(Protocol):
     """A keyed store with history. All methods may wait for the disk or the network."""
 
@@ -110,21 +129,27 @@ class Storage(Protocol):
         """Store a new key and return its revision. Raises `KeyExists`, `Unavailable`."""
 
     async def update(self, key: str, value: bytes, *, expect: int) -> int:
-        """Replace the value of a key that is at revision `expect`; return the new one. Raises `Mismatch`, `Unavailable`."""
+        """Replace the value of a key that is at revision `expect` and return the new revision.
+
+        Raises `Mismatch`, `Unavailable`.
+        """
 
     async def delete(self, key: str, *, expect: int) -> int:
-        """Remove a key that is at revision `expect`; return the deletion's revision. Raises `Mismatch`, `Unavailable`."""
+        """Remove a key that is at revision `expect` and return the deletion's own revision.
 
-    def watch(self, prefix: str, revision: int) -> AsyncIterator[Batch]:
+        Raises `Mismatch`, `Unavailable`.
+        """
+
+    def watch(self, prefix: str, revision: int) -> Feed:
         """Yield every change under the prefix after `revision`, in order, each exactly once, as it commits.
 
         The first batch comes at once (it may be empty) and says how far the replay got. A batch without changes may
         come whenever the store's revision moved on. Iterating raises `Compacted` when `revision` is too old or the
-        consumer falls behind the kept history; a revision in the future waits. Close the iterator when done.
+        consumer falls behind the kept history; a revision in the future waits. Close the feed when done.
         """
 
     async def compact(self, revision: int) -> None:
-        """Forget history before `revision`."""
+        """Forget history before `revision`; what is older already stays forgotten. Raises `FutureRevision`."""
 
     async def aclose(self) -> None:
         """Make everything durable and release the store; later writes raise `Unavailable`."""

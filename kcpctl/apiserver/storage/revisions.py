@@ -1,0 +1,16 @@
+"""Where the revisions of a new store begin."""
+
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(2025, 1, 1, tzinfo=UTC)
+
+
+def first_revision(now: datetime) -> int:
+    """Return the revision that a store begins at when it is made: microseconds since the start of 2025.
+
+    A store that comes back empty (in memory, or its files are gone) so goes on above every revision that it gave out
+    before, as long as it took fewer than a million writes a second and the clock was not set back. Clients that hold
+    an old revision then get a 410, where a real server that starts from 1 again would accept it and stay silent. The
+    numbers stay below 2^53 until the year 2310.
+    """
+    return (now - _EPOCH) // timedelta(microseconds=1)
