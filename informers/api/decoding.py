@@ -15,7 +15,7 @@ INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 """Annotation of the bookmark that ends a streamed list; only the value "true" counts."""
 
 
-class _Routing(msgspec.Struct, gc=False):
+class _Routing(msgspec.Struct, frozen=True, gc=False):
     cluster: str = msgspec.field(name="kcp.io/cluster", default="")
     shard: str = msgspec.field(name="kcp.io/shard", default="")
     initial_events_end: str = msgspec.field(name=INITIAL_EVENTS_END, default="")
@@ -40,7 +40,7 @@ class _Head(msgspec.Struct, gc=False):
     metadata: _HeadMetadata
 
 
-class _ListMetadata(msgspec.Struct, gc=False, rename="camel"):
+class _ListMetadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     resource_version: str = ""
     continue_: str = msgspec.field(name="continue", default="")
     remaining_item_count: int | None = None
