@@ -1,0 +1,295 @@
+"""The verbs: what one can ask of a server, scoped to one logical cluster."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any, TypeVar
+
+import msgspec
+
+from informers.api.decoding import Page, Reader, WatchEvent
+from informers.api.errors import ConfigurationError, DecodeError
+from informers.api.objects import Key, Object
+from informers.api.resources import Collection, Resource
+from informers.client import writing
+from informers.client.addresses import Place, path
+from informers.client.answers import fetch
+from informers.client.bodies import Body, Patch, PatchKind
+from informers.client.calls import CALL, Calls
+from informers.client.paging import all_pages, list_query, whole_list
+from informers.client.records import Write
+from informers.client.transport import Timeouts
+from informers.client.watching import opened_watch, watch_query
+from informers.client.writing import Sending
+
+T = TypeVar("T")
+
+Objects = list[Object[T]]
+Batches = AsyncIterator[list[WatchEvent[T]]]
+
+WATCH_MARGIN = 15.0
+"""Seconds that a watch may outlive its `timeoutSeconds` before it counts as dead."""
+
+
+class Client(msgspec.Struct, frozen=True):
+    """The verbs of one server in one place; a value, cheap to make and to scope.
+
+    Calls are sent again only when the server answered 429 or 5xx with Retry-After, as the server's `Retry` allows;
+    `list_page` and `watch_batches`, on which reflectors stand, never. Every verb raises an `ApiError` when the server
+    refuses, a `TransportError` when it does not answer, a `DecodeError` when the answer makes no sense, and a
+    `ConfigurationError` when the request could not be right.
+    """
+
+    calls: Calls
+    place: Place = Place()
+    writes: Callable[[Write], None] | None = None
+    """Told of each write that was accepted, before the verb returns; dry runs are none."""
+
+    def cluster(self, name: str) -> "Client":
+        """Return this client for another logical cluster, by name or path; `"*"` is all of them."""
+        return msgspec.structs.replace(self, place=Place(name, self.place.shard))
+
+    def shard(self, name: str) -> "Client":
+        """Return this client for another shard of a cache server; `"*"` is all of them."""
+        return msgspec.structs.replace(self, place=Place(self.place.cluster, name))
+
+    def noting(self, writes: Callable[[Write], None]) -> "Client":
+        """Return this client with somebody who is told of its writes."""
+        return msgspec.structs.replace(self, writes=writes)
+
+    async def get(self, resource: Resource[T], name: str, *, namespace: str = "", subresource: str = "") -> Object[T]:
+        """Return one object as the server has it now."""
+        target = path(resource, namespace=namespace, name=name, subresource=subresource)
+        body = await self.calls.fetch(self.calls.request("GET", self.place, target))
+        return self._reader(resource).object(body)
+
+    async def list(
+        self, resource: Resource[T], *, namespace: str = "", selector: str = "", fields: str = "", limit: int = 500
+    ) -> Objects[T]:
+        """Return all objects that the selectors allow, at one revision; asks in pages of `limit`, 0 for one page.
+
+        Raises `DecodeError` when one of them cannot be read; `pages` sets such objects aside.
+        """
+        collection = self._collection(resource, namespace, selector, fields)
+        found = await whole_list(self._pager(collection, limit))
+        for malformed in (one for page in found for one in page.malformed):
+            raise DecodeError(f"expected {resource.plural} only, found {malformed.key}: {malformed.error}")
+        return [obj for page in found for obj in page.objects]
+
+    def pages(
+        self, resource: Resource[T], *, namespace: str = "", selector: str = "", fields: str = "", limit: int = 500
+    ) -> AsyncIterator[Page[T]]:
+        """Yield the list page by page as it is needed; raises `Expired` when that takes longer than history lasts."""
+        return all_pages(self._pager(self._collection(resource, namespace, selector, fields), limit))
+
+    async def list_page(
+        self,
+        collection: Collection[T],
+        *,
+        reader: Reader[T],
+        limit: int = 0,
+        continue_: str = "",
+        rv: str | None = None,
+        match: str = "",
+        timeouts: Timeouts = CALL,
+    ) -> Page[T]:
+        """Return one page of the collection, which says where it is; sent once, whatever the answer."""
+        target = path(collection.resource, namespace=collection.namespace)
+        target += list_query(collection, limit=limit, continue_=continue_, rv=rv, match=match)
+        request = self.calls.request("GET", _place(collection), target, timeouts=timeouts)
+        return reader.page(await fetch(self.calls.transport, request))
+
+    def watch_batches(
+        self,
+        collection: Collection[T],
+        *,
+        reader: Reader[T],
+        rv: str | None = None,
+        timeout: float = 300.0,
+        bookmarks: bool = True,
+        initial_events: bool = False,
+        idle: float | None = None,
+        margin: float = WATCH_MARGIN,
+    ) -> AbstractAsyncContextManager[Batches[T]]:
+        """Watch the collection for `timeout` seconds; the block gets one list of events for each chunk that arrived.
+
+        Sent once, whatever the answer. Raises `ReadTimeout` after `idle` seconds of silence (None: no limit), and when
+        the server has not ended the watch `margin` seconds after its time; `Disconnected` and `DecodeError` as
+        `watching.Batches` says.
+        """
+        target = path(collection.resource, namespace=collection.namespace)
+        target += watch_query(collection, rv=rv, timeout=timeout, bookmarks=bookmarks, initial_events=initial_events)
+        timeouts = Timeouts(idle=idle, total=timeout + margin)
+        request = self.calls.request("GET", _place(collection), target, timeouts=timeouts, watch=True)
+        return opened_watch(self.calls.transport, request, reader)
+
+    async def watch(
+        self,
+        resource: Resource[T],
+        *,
+        rv: str = "",
+        namespace: str = "",
+        selector: str = "",
+        fields: str = "",
+        timeout: float = 300.0,
+    ) -> AsyncIterator[WatchEvent[T]]:
+        """Yield events since `rv` (a list's revision; "" begins with what there is as ADDED) for `timeout` seconds.
+
+        One watch, as it comes, bookmarks and ERROR events too; it ends when the server ends it and does not resume:
+        that needs a memory of what was seen, which is what an informer is. Close it (`contextlib.aclosing`) when
+        leaving early.
+        """
+        collection = self._collection(resource, namespace, selector, fields)
+        reader = self._reader(resource)
+        async with self.watch_batches(collection, reader=reader, rv=rv, timeout=timeout) as batches:
+            async for batch in batches:
+                for event in batch:
+                    yield event
+
+    async def create(
+        self, resource: Resource[T], body: Body, *, namespace: str = "", subresource: str = "", dry_run: bool = False
+    ) -> Object[T]:
+        """Create an object, in the namespace given or the body's own; raises `AlreadyExists` when its name is taken."""
+        sending = writing.creation(resource, body, namespace=namespace, subresource=subresource, dry_run=dry_run)
+        return await self._write(resource, sending)
+
+    async def update(
+        self, resource: Resource[T], body: Body, *, namespace: str = "", subresource: str = "", dry_run: bool = False
+    ) -> Object[T]:
+        """Replace an object; raises `Conflict` when the body's resourceVersion is not the newest."""
+        sending = writing.replacement(resource, body, namespace=namespace, subresource=subresource, dry_run=dry_run)
+        return await self._write(resource, sending)
+
+    async def patch(
+        self,
+        resource: Resource[T],
+        name: str,
+        patch: Patch,
+        *,
+        kind: PatchKind = PatchKind.MERGE,
+        namespace: str = "",
+        subresource: str = "",
+        dry_run: bool = False,
+    ) -> Object[T]:
+        """Change an object by a patch; a uid or resourceVersion in it is a precondition (`Conflict` when it fails)."""
+        sending = writing.change(
+            resource, name, patch, kind=kind, namespace=namespace, subresource=subresource, dry_run=dry_run
+        )
+        return await self._write(resource, sending)
+
+    async def apply(
+        self,
+        resource: Resource[T],
+        body: Body,
+        *,
+        manager: str,
+        force: bool = False,
+        namespace: str = "",
+        subresource: str = "",
+        dry_run: bool = False,
+    ) -> Object[T]:
+        """Apply the fields of the body on the server, creating the object if need be.
+
+        Raises `Conflict` when another manager owns one of them with another value; `force` takes it over.
+        """
+        sending = writing.application(
+            resource, body, manager=manager, force=force, namespace=namespace, subresource=subresource, dry_run=dry_run
+        )
+        return await self._write(resource, sending)
+
+    async def delete(
+        self,
+        resource: Resource[T],
+        name: str,
+        *,
+        namespace: str = "",
+        uid: str = "",
+        rv: str = "",
+        propagation: str = "",
+    ) -> Object[T] | None:
+        """Delete an object; return it as it is now if the server shows it, None if only its going was confirmed.
+
+        Raises `Conflict` when uid or rv are not its own. `propagation` is Background, Foreground or Orphan.
+        """
+        sending = writing.deletion(resource, name, namespace=namespace, uid=uid, rv=rv, propagation=propagation)
+        body = await self._send(sending)
+        found = None if _is_status(body) else self._reader(resource).object(body)
+        key = found.key if found else Key(self.place.shard, self.place.cluster, namespace, name)
+        self._note(resource, sending, key, found)
+        return found
+
+    async def delete_collection(
+        self,
+        resource: Resource[Any],
+        *,
+        namespace: str = "",
+        selector: str = "",
+        fields: str = "",
+        propagation: str = "",
+    ) -> None:
+        """Delete every object that the selectors allow; such a write is not noted, since it names no objects."""
+        sending = writing.clearance(
+            resource, namespace=namespace, selector=selector, fields=fields, propagation=propagation
+        )
+        await self._send(sending)
+
+    async def raw(self, method: str, target: str, body: bytes = b"", *, media: str = "application/json") -> bytes:
+        """Send anything to a path (and query) below this client's place; return the JSON of the answer."""
+        if method not in ("GET", "HEAD", "OPTIONS"):
+            self._refuse_wild(method)
+        return await self.calls.fetch(self.calls.request(method, self.place, target, body=body, media=media))
+
+    async def _write(self, resource: Resource[T], sending: Sending) -> Object[T]:
+        written = self._reader(resource).object(await self._send(sending))
+        self._note(resource, sending, written.key, written)
+        return written
+
+    async def _send(self, sending: Sending) -> bytes:
+        self._refuse_wild(sending.verb)
+        request = self.calls.request(sending.method, self.place, sending.target, body=sending.body, media=sending.media)
+        return await self.calls.fetch(request)
+
+    def _refuse_wild(self, verb: str) -> None:
+        if self.place.is_wild:
+            raise ConfigurationError(
+                f"expected one logical cluster to {verb} in, found '*'; use client.cluster(name), and .shard(name) "
+                "on a cache server"
+            )
+
+    def _note(self, resource: Resource[Any], sending: Sending, key: Key, written: Object[Any] | None) -> None:
+        if self.writes is not None and not sending.dry_run:
+            rv, uid = (written.rv, written.uid) if written else ("", "")
+            self.writes(Write(resource, key, rv, uid, sending.verb))
+
+    def _reader(self, resource: Resource[T]) -> Reader[T]:
+        return Reader(resource, cluster=self.place.cluster, shard=self.place.shard)
+
+    def _collection(self, resource: Resource[T], namespace: str, selector: str, fields: str) -> Collection[T]:
+        return Collection(resource, self.place.cluster, self.place.shard, namespace, selector, fields)
+
+    def _pager(self, collection: Collection[T], limit: int) -> Callable[[str], Awaitable[Page[T]]]:
+        reader = self._reader(collection.resource)
+
+        async def fetch_page(continue_: str) -> Page[T]:
+            target = path(collection.resource, namespace=collection.namespace)
+            target += list_query(collection, limit=limit, continue_=continue_, rv=None, match="")
+            return reader.page(await self.calls.fetch(self.calls.request("GET", self.place, target)))
+
+        return fetch_page
+
+
+class _Kind(msgspec.Struct):
+    kind: str = ""
+
+
+_decode_kind = msgspec.json.Decoder(_Kind).decode
+
+
+def _is_status(body: bytes) -> bool:
+    try:
+        return _decode_kind(body).kind == "Status"
+    except msgspec.DecodeError:
+        return False  # the reader of objects has a better message
+
+
+def _place(collection: Collection[Any]) -> Place:
+    return Place(collection.cluster, collection.shard)

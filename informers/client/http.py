@@ -1,0 +1,297 @@
+"""The production transport: HTTP/1.1 through aiohttp, which no other module here knows.
+
+Compression is not asked for unless `compress` says so: undoing gzip costs a quarter of what a cached object may cost in
+all (2.3 of 10 µs for 1.5 kB), doing it costs the server several times that, and only slow links give it back. Whatever
+arrives compressed is undone by our own `wire.Gunzip`, not by aiohttp, whose decoder takes a stream that ends inside a
+gzip member for a whole one.
+
+One thing is ever sent twice: a request that was answered 401, once, if fresh credentials turn out to differ from those
+it was sent with. aiohttp's own habit of repeating GET, PUT and DELETE after a broken connection is switched off. No
+redirect is followed, so credentials go to one host only.
+"""
+
+import socket
+from collections.abc import AsyncIterator, Iterator, Mapping
+from ssl import SSLContext, SSLError
+
+import aiohttp
+from aiohttp.connector import AddrInfoType
+from multidict import MultiMapping
+from yarl import URL
+
+from informers.api.errors import (
+    ConfigurationError,
+    ConnectError,
+    ConnectionRefused,
+    DecodeError,
+    Disconnected,
+    InformersError,
+    ReadTimeout,
+)
+from informers.client.credentials import Credentials
+from informers.client.transport import Request, Response, Timeouts
+from informers.client.wire import Gunzip
+
+CALLS_AT_ONCE = 32
+"""Connections for everything but watches; further calls wait, within their connect timeout."""
+_READ_BUFFER = 2**18
+_SKIPPED = frozenset({"User-Agent", "Accept", "Accept-Encoding", "Content-Type"})
+_ERRORS = (aiohttp.ClientError, TimeoutError, OSError)
+
+
+class HttpTransport:
+    """Sends requests to one address with one set of credentials; belongs to the loop that first uses it."""
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        credentials: Credentials,
+        proxy: str | None = None,
+        tls_server_name: str | None = None,
+        compress: bool = False,
+    ) -> None:
+        """Take `http[s]://host[:port][/prefix]`; `compress` asks the server for gzip, for slow links."""
+        url = _parsed(address, "server address")
+        self._base = str(url).rstrip("/")
+        self._name = str(url.origin())
+        self._credentials = credentials
+        self._proxy = _parsed(proxy, "proxy address") if proxy else None
+        self._server_name = tls_server_name
+        self._encoding = "gzip" if compress else "identity"
+        self._calls: aiohttp.ClientSession | None = None
+        self._watches: aiohttp.ClientSession | None = None
+        self._closed = False
+
+    async def send(self, request: Request) -> Response:
+        """Return the answer once its headers are there; see `Transport.send`, and above for what a 401 does.
+
+        Raises `DecodeError` as well: when the answer is not HTTP.
+        """
+        headers = await self._credentials.headers()
+        context = await self._credentials.ssl_context()
+        response = await self._exchange(request, headers, context)
+        if response.status != 401:
+            return response
+        try:
+            fresh = await self._refreshed(headers, context)
+        except BaseException:
+            await response.aclose()
+            raise
+        if fresh is None:
+            return response
+        await response.aclose()
+        return await self._exchange(request, *fresh)
+
+    async def aclose(self) -> None:
+        """Close all connections; requests sent later raise `ConnectError`."""
+        self._closed = True
+        for session in (self._calls, self._watches):
+            if session is not None:
+                await session.close()
+
+    async def _refreshed(
+        self, headers: Mapping[str, str], context: SSLContext | None
+    ) -> tuple[Mapping[str, str], SSLContext | None] | None:
+        """Return credentials other than these, which were refused; None where there are no others.
+
+        Somebody else's 401 may have brought new ones already: only the current ones are declared invalid.
+        """
+        credentials = self._credentials
+        current = await credentials.headers(), await credentials.ssl_context()
+        if current == (headers, context):
+            credentials.invalidate()
+            current = await credentials.headers(), await credentials.ssl_context()
+        return None if current == (headers, context) else current
+
+    async def _exchange(self, request: Request, extra: Mapping[str, str], context: SSLContext | None) -> "HttpResponse":
+        session = self._session(watch=request.watch)
+        try:
+            response = await session.request(
+                request.method,
+                URL(self._base + request.target, encoded=True),
+                headers={"Accept-Encoding": self._encoding, **request.headers, **extra},
+                data=request.body or None,
+                timeout=_limits(request.timeouts),
+                ssl=context or True,
+                server_hostname=self._server_name,
+                proxy=self._proxy,
+                allow_redirects=False,
+            )
+        except _ERRORS as error:
+            raise _failure(error, self._name, request.timeouts) from error
+        return HttpResponse(response, self._name, request.timeouts)
+
+    def _session(self, *, watch: bool) -> aiohttp.ClientSession:
+        if self._closed:
+            raise ConnectError(f"expected an open transport to {self._name}, found it closed")
+        if watch:
+            self._watches = self._watches or _new_session(limit=0)
+            return self._watches
+        self._calls = self._calls or _new_session(limit=CALLS_AT_ONCE)
+        return self._calls
+
+
+class HttpResponse:
+    """An answer as aiohttp reads it."""
+
+    __slots__ = ("_name", "_response", "_timeouts")
+
+    def __init__(self, response: aiohttp.ClientResponse, name: str, timeouts: Timeouts) -> None:
+        """Take over the response; `name` and `timeouts` are for error messages."""
+        self._response = response
+        self._name = name
+        self._timeouts = timeouts
+
+    @property
+    def status(self) -> int:
+        """The HTTP status code."""
+        return self._response.status
+
+    @property
+    def headers(self) -> MultiMapping[str]:
+        """Headers; names compare without regard to case."""
+        return self._response.headers
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        """Yield the body as it arrives; see `Response.chunks`."""
+        chunks = _Chunks(self._response, self._name, self._timeouts)
+        encoding = self._response.headers.get("Content-Encoding", "identity").lower()
+        if encoding == "identity":
+            return chunks
+        if encoding in ("gzip", "x-gzip"):
+            return _Unzipped(chunks)
+        raise DecodeError(f"expected an answer of {self._name} plain or in gzip, found Content-Encoding {encoding!r}")
+
+    async def aclose(self) -> None:
+        """Give the connection back if the body was read to its end, else drop it."""
+        self._response.close()
+
+
+class _Chunks:
+    """Iterates over a body as the socket gives it; a plain class, so that leaving it early leaves nothing to finish."""
+
+    __slots__ = ("_name", "_read", "_timeouts")
+
+    def __init__(self, response: aiohttp.ClientResponse, name: str, timeouts: Timeouts) -> None:
+        self._read = response.content.readany
+        self._name = name
+        self._timeouts = timeouts
+
+    def __aiter__(self) -> "_Chunks":
+        return self
+
+    async def __anext__(self) -> bytes:
+        try:
+            chunk = await self._read()
+        except _ERRORS as error:
+            raise _failure(error, self._name, self._timeouts) from error
+        if not chunk:
+            raise StopAsyncIteration
+        return chunk
+
+
+class _Unzipped:
+    """Iterates over what gzipped chunks hold."""
+
+    __slots__ = ("_chunks", "_gunzip", "_pieces")
+
+    def __init__(self, chunks: _Chunks) -> None:
+        self._chunks = chunks
+        self._gunzip = Gunzip()
+        self._pieces: Iterator[bytes] = iter(())
+
+    def __aiter__(self) -> "_Unzipped":
+        return self
+
+    async def __anext__(self) -> bytes:
+        while True:
+            for piece in self._pieces:
+                return piece
+            try:
+                self._pieces = self._gunzip.feed(await anext(self._chunks))
+            except StopAsyncIteration:
+                self._gunzip.close()
+                raise
+
+
+def _new_session(limit: int) -> aiohttp.ClientSession:
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=limit, socket_factory=_new_socket),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=aiohttp.ClientTimeout(total=None),
+        skip_auto_headers=_SKIPPED,
+        auto_decompress=False,
+        read_bufsize=_READ_BUFFER,
+        middlewares=(_never_twice,),
+    )
+
+
+async def _never_twice(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+    """Turn broken connections into our own error where aiohttp would quietly send the request again."""
+    try:
+        return await handler(request)
+    except aiohttp.ClientConnectorError:
+        raise
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+        if isinstance(error, TimeoutError):
+            raise
+        raise _broken(error, str(request.url.origin())) from error
+
+
+def _new_socket(address: AddrInfoType) -> socket.socket:
+    """Make a socket whose dead peers are noticed within about two minutes, also while a watch is silent."""
+    family, kind, protocol, _, _ = address
+    sock = socket.socket(family, kind, protocol)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPALIVE", 30), ("TCP_KEEPINTVL", 30), ("TCP_KEEPCNT", 3)):
+        number = getattr(socket, option, None)
+        if number is not None:
+            sock.setsockopt(socket.IPPROTO_TCP, number, value)
+    return sock
+
+
+def _parsed(address: str, what: str) -> URL:
+    try:
+        url = URL(address, encoded=True)
+        if url.scheme in ("http", "https") and url.host:
+            return url
+    except ValueError as error:
+        raise ConfigurationError(f"expected a {what} like https://host:6443, found {address!r}: {error}") from error
+    raise ConfigurationError(f"expected a {what} like https://host:6443, found {address!r}")
+
+
+def _limits(timeouts: Timeouts) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(total=timeouts.total, connect=timeouts.connect, sock_read=timeouts.idle)
+
+
+def _failure(error: Exception, name: str, timeouts: Timeouts) -> InformersError:
+    """Return our error for one of aiohttp's; the one place that knows both."""
+    match error:
+        case aiohttp.ConnectionTimeoutError():
+            return ConnectError(f"expected a connection to {name} within {timeouts.connect} s, found none")
+        case aiohttp.SocketTimeoutError():
+            return ReadTimeout(f"expected bytes from {name} every {timeouts.idle} s, found silence")
+        case TimeoutError():
+            return ReadTimeout(f"expected the whole answer of {name} within {timeouts.total} s, found it unfinished")
+        case aiohttp.ClientConnectorError():
+            if isinstance(error.os_error, ConnectionRefusedError):
+                return ConnectionRefused(f"expected a server at {name}, found that nobody listens there")
+            return ConnectError(f"expected a connection to {name}, found: {_reason(error)}")
+        case aiohttp.ClientSSLError() | aiohttp.ClientHttpProxyError():
+            return ConnectError(f"expected a connection to {name}, found: {_reason(error)}")
+        case aiohttp.ClientPayloadError() | aiohttp.ClientOSError() | aiohttp.ServerDisconnectedError() | OSError():
+            return _broken(error, name)
+        case aiohttp.ClientResponseError():
+            return DecodeError(f"expected HTTP from {name}, found: {_reason(error)}")
+    return ConnectError(f"expected an answer from {name}, found: {_reason(error)}")
+
+
+def _broken(error: Exception, name: str) -> InformersError:
+    if isinstance(error, SSLError) or isinstance(error.__cause__, SSLError):
+        return ConnectError(f"expected {name} to accept our TLS credentials, found: {_reason(error)}")
+    return Disconnected(f"expected a whole answer from {name}, found the connection broken: {_reason(error)}")
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,110 @@
+"""Cutting byte streams: lines out of chunks, and bytes out of gzip members."""
+
+import zlib
+from collections.abc import Iterator
+
+from informers.api.errors import DecodeError, Disconnected
+
+LINE_LIMIT = 32 * 2**20
+"""Bytes in one line. An etcd value has at most 1.5 MiB; nothing a server means to send comes near this."""
+
+_WINDOW = 16 * 2**10
+
+
+class LineSplitter:
+    """Cuts a stream into lines, whatever its chunks are.
+
+    Invariants: the lines returned so far, joined by newlines, with `tail` behind them, are the bytes fed so far; each
+    byte is looked at once and copied at most twice, however long its line grows.
+    """
+
+    def __init__(self, limit: int = LINE_LIMIT) -> None:
+        """Refuse lines of more than `limit` bytes."""
+        self._limit = limit
+        self._pieces: list[bytes] = []
+        self._held = 0
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """Return the lines that this chunk completes, without their newlines; empty lines are lines too.
+
+        Raises `DecodeError` when a line is over the limit, complete or not; the stream is of no use after that.
+        """
+        lines = chunk.split(b"\n")
+        watchful = self._held + len(chunk) > self._limit
+        if self._pieces and len(lines) > 1:
+            self._pieces.append(lines[0])
+            lines[0] = b"".join(self._pieces)
+            self._pieces.clear()
+            self._held = 0
+        rest = lines.pop()
+        if rest:
+            self._pieces.append(rest)
+            self._held += len(rest)
+        if watchful:
+            self._check(max(self._held, *map(len, lines), 0))
+        return lines
+
+    @property
+    def tail(self) -> bytes:
+        """What came after the last newline."""
+        return b"".join(self._pieces)
+
+    def _check(self, longest: int) -> None:
+        if longest > self._limit:
+            raise DecodeError(f"expected lines of at most {self._limit} bytes, found one of {longest} or more")
+
+
+class Gunzip:
+    """Undoes gzip as it arrives; a stream may be one member or many.
+
+    Servers from 1.37 on close a member at each flush of a streamed list, so that a decoder which stops after the
+    first one loses the rest without a word.
+    """
+
+    def __init__(self) -> None:
+        """Expect the first member."""
+        self._member: zlib._Decompress | None = None
+
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
+        """Yield what this chunk holds, in pieces of bounded size; an exhausted iterator has consumed the chunk.
+
+        Raises `DecodeError` on bytes that are not gzip.
+        """
+        view = memoryview(chunk)
+        at = 0
+        while at < len(view):
+            if self._member is None:
+                at = _skip_padding(view, at)
+                if at == len(view):
+                    return
+                self._member = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+            # Windows keep two things small: what a member leaves over is copied, and a piece can be a
+            # thousand times its input.
+            window = view[at : at + _WINDOW]
+            piece = _inflate(self._member, window)
+            at += len(window) - len(self._member.unused_data)
+            if self._member.eof:
+                self._member = None
+            if piece:
+                yield piece
+
+    def close(self) -> None:
+        """Say that nothing follows; raises `Disconnected` inside a member."""
+        if self._member is not None:
+            raise Disconnected("expected a whole gzip member, found the end of the stream inside it")
+
+
+def _inflate(member: "zlib._Decompress", window: memoryview) -> bytes:
+    try:
+        return member.decompress(window)
+    except zlib.error as error:
+        raise DecodeError(
+            f"expected gzip as the answer's Content-Encoding says, found something else: {error}"
+        ) from error
+
+
+def _skip_padding(view: memoryview, at: int) -> int:
+    """Step over zero bytes between members, which gzip allows."""
+    while at < len(view) and view[at] == 0:
+        at += 1
+    return at
