@@ -1,0 +1,137 @@
+"""Shards and APIExports as last seen, in the form that controllers ask for."""
+
+from datetime import datetime
+
+import msgspec
+
+from controllers.evidence import Bounded, Malformed, Memory, Sighting
+from controllers.kinds import Export, Shard
+from controllers.publishing import SeenShard, Shards
+from controllers.urls import UnusableUrl, virtual_workspace_url
+from informers.api.objects import PATH, Key, Object
+from informers.cache.notices import Handler
+from informers.clock import Clock
+
+
+def _read_shard(obj: Object[Shard]) -> SeenShard:
+    return SeenShard(obj.name, obj.value.spec.virtual_workspace_url, dict(obj.labels))
+
+
+class ShardMemory:
+    """All Shards, collapsed by name: a shard may be listed twice, at home and elsewhere."""
+
+    def __init__(self, clock: Clock) -> None:
+        """Start knowing nothing."""
+        self._retired = Bounded()
+        self._memory: Memory[Shard, SeenShard] = Memory(_read_shard, clock, self._evident)
+        self._clock = clock
+        self._since: datetime | None = None
+        self._made: tuple[int, datetime | None, Shards] = (-1, None, Shards())
+
+    def handler(self, source: str) -> Handler[Shard]:
+        """Return the handler for the Shard informer of one source."""
+        return self._memory.handler(source)
+
+    @property
+    def malformed(self) -> list[Malformed]:
+        """Shards that cannot be read now."""
+        return self._memory.malformed
+
+    @property
+    def sightings(self) -> list[Sighting[SeenShard]]:
+        """Every Shard by source, for whoever shows them."""
+        return list(self._memory)
+
+    def completed(self) -> None:
+        """Note that the complete set is known from now on."""
+        self._since = self._since or self._clock.now()
+
+    def shards(self) -> Shards:
+        """Return all that is known; the same value until something changes."""
+        if self._made[:2] != (self._memory.version, self._since):
+            self._made = (self._memory.version, self._since, self._collapsed())
+        return self._made[2]
+
+    def _collapsed(self) -> Shards:
+        by_name: dict[str, Sighting[SeenShard]] = {}
+        for sighting in sorted(self._memory, key=_preference):
+            by_name.setdefault(sighting.what.name, sighting)
+        seen = tuple(msgspec.structs.replace(s.what, held_since=s.held_since) for _, s in sorted(by_name.items()))
+        borne = {s.what.url for s in self._memory}
+        return Shards(seen, frozenset(url for url in self._retired if url not in borne), self._since)
+
+    def _evident(self, old: SeenShard, new: SeenShard | None) -> None:
+        if new is None or (new.url != old.url and _is_usable(new.url)):
+            self._retired.add(old.url)
+
+
+def _preference(sighting: Sighting[SeenShard]) -> tuple[bool, bool, bool, Key]:
+    """Order twins: one that is there, one at home (stored at the shard that it names), the local server's, by key."""
+    at_home = sighting.key.shard == sighting.what.name
+    return (sighting.held_since is not None, not at_home, sighting.source != "local", sighting.key)
+
+
+def _is_usable(url: str) -> bool:
+    try:
+        return bool(virtual_workspace_url(url, "", ""))
+    except UnusableUrl:
+        return False
+
+
+class SeenExport(msgspec.Struct, frozen=True):
+    """An APIExport's place: its cluster's name and path, and its own name."""
+
+    cluster: str
+    path: str
+    name: str
+
+    @property
+    def references(self) -> tuple[tuple[str, str], ...]:
+        """The (path or cluster, name) pairs that slices may reference it by."""
+        return ((self.cluster, self.name), (self.path, self.name)) if self.path else ((self.cluster, self.name),)
+
+
+def _read_export(obj: Object[Export]) -> SeenExport:
+    return SeenExport(obj.cluster, obj.annotations.get(PATH, ""), obj.name)
+
+
+class ExportMemory:
+    """All APIExports, found by what slices reference them by."""
+
+    def __init__(self, clock: Clock) -> None:
+        """Start knowing nothing."""
+        self._gone = Bounded()
+        self._memory: Memory[Export, SeenExport] = Memory(_read_export, clock, self._evident)
+        self._made: tuple[int, dict[tuple[str, str], list[Sighting[SeenExport]]]] = (-1, {})
+
+    def handler(self, source: str) -> Handler[Export]:
+        """Return the handler for the APIExport informer of one source."""
+        return self._memory.handler(source)
+
+    @property
+    def malformed(self) -> list[Malformed]:
+        """APIExports that cannot be read now."""
+        return self._memory.malformed
+
+    def held(self, reference: str, name: str) -> Sighting[SeenExport] | None:
+        """Return the export that was there and is not listed any more, without evidence that it went."""
+        return next((s for s in self._find(reference, name) if s.held_since is not None), None)
+
+    def evidently_gone(self, reference: str, name: str) -> bool:
+        """Say whether the export was deleted before our eyes."""
+        return (reference, name) in self._gone and not self._find(reference, name)
+
+    def _find(self, reference: str, name: str) -> list[Sighting[SeenExport]]:
+        if self._made[0] != self._memory.version:
+            found: dict[tuple[str, str], list[Sighting[SeenExport]]] = {}
+            for sighting in self._memory:
+                for pair in sighting.what.references:
+                    found.setdefault(pair, []).append(sighting)
+            self._made = (self._memory.version, found)
+        return self._made[1].get((reference, name), [])
+
+    def _evident(self, old: SeenExport, new: SeenExport | None) -> None:
+        kept = new.references if new else ()
+        for pair in old.references:
+            if pair not in kept:
+                self._gone.add(pair)
