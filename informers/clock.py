@@ -21,6 +21,7 @@ class Timer(Protocol):
 
     def cancel(self) -> None:
         """Call it off; no effect when it has run or was called off already."""
+        ...
 
 
 class Clock(Protocol):
@@ -28,15 +29,19 @@ class Clock(Protocol):
 
     def monotonic(self) -> float:
         """Return seconds that never go back; only differences mean something."""
+        ...
 
     def now(self) -> datetime:
         """Return the wall time, aware, in UTC."""
+        ...
 
     async def sleep(self, seconds: float) -> None:
         """Return after that many seconds; 0 or less gives other tasks one turn."""
+        ...
 
     def call_at(self, when: float, callback: Callable[[], None]) -> Timer:
         """Call back from the loop once `monotonic()` has reached `when`."""
+        ...
 
 
 class SystemClock:
@@ -44,9 +49,7 @@ class SystemClock:
 
     __slots__ = ()
 
-    def monotonic(self) -> float:
-        """Return `time.monotonic()`."""
-        return time.monotonic()
+    monotonic = staticmethod(time.monotonic)  # bare: a Python frame around it shows in the queue's cycles
 
     def now(self) -> datetime:
         """Return the wall time in UTC."""
