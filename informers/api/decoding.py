@@ -126,18 +126,23 @@ class Reader(Generic[T]):
             raise DecodeError(f"expected a list of {self.resource.plural}, found {_shown(body)}: {error}") from error
         if found.kind == "Table":
             raise DecodeError(f"expected a list of {self.resource.plural}, found a Table")
+        objects, malformed = self.objects(found.items or [])
+        meta = found.metadata
+        return Page(
+            objects, meta.resource_version, meta.continue_, meta.remaining_item_count, malformed, bytes=len(body)
+        )
+
+    def objects(self, items: list[msgspec.Raw]) -> tuple[list[Object[T]], list[Malformed]]:
+        """Read items of a list, each a copy that keeps nothing else alive; set those aside that cannot be read."""
         objects: list[Object[T]] = []
         malformed: list[Malformed] = []
-        for item in found.items or ():
+        for item in items:
             raw = bytes(item)
             try:
                 objects.append(self._object(raw))
             except msgspec.DecodeError as error:
                 malformed.append(self._malformed(raw, error))
-        meta = found.metadata
-        return Page(
-            objects, meta.resource_version, meta.continue_, meta.remaining_item_count, malformed, bytes=len(body)
-        )
+        return objects, malformed
 
     def event(self, line: bytes) -> WatchEvent[T]:
         """Read one watch line; raises `DecodeError` when the line itself is not an event."""

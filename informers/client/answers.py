@@ -1,12 +1,15 @@
 """From a transport's response to a JSON body, or to the error that says why there is none."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
 from multidict import MultiMapping
 
 from informers.api.errors import DecodeError, Status, api_error, error_from_answer
 from informers.client.transport import Request, Response, Transport
+
+R = TypeVar("R")
 
 _SHOWN = 400
 _ERROR_LIMIT = 2**20
@@ -35,10 +38,10 @@ async def opened(transport: Transport, request: Request) -> AsyncIterator[Respon
         await response.aclose()
 
 
-async def fetch(transport: Transport, request: Request) -> bytes:
-    """Return the whole JSON body of a good answer; raises as `opened` does."""
+async def fetch(transport: Transport, request: Request, read: Callable[[Response], Awaitable[R]]) -> R:
+    """Return what `read` makes of a good answer; raises as `opened` does, and what `read` raises."""
     async with opened(transport, request) as response:
-        return await whole(response)
+        return await read(response)
 
 
 async def whole(response: Response) -> bytes:

@@ -1,6 +1,7 @@
 """Calls to one server: requests with everything that server wants, and answers with the retries that policy allows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeVar
 
 import msgspec
 
@@ -9,8 +10,10 @@ from informers.client.addresses import Place, Scope, root
 from informers.client.answers import fetch
 from informers.client.records import Retried
 from informers.client.retry import Retry
-from informers.client.transport import Request, Timeouts, Transport
+from informers.client.transport import Request, Response, Timeouts, Transport
 from informers.clock import Clock, SystemClock
+
+R = TypeVar("R")
 
 CALL = Timeouts()
 NOTHING: Mapping[str, str] = {}
@@ -47,12 +50,12 @@ class Calls(msgspec.Struct, frozen=True):
             headers["Content-Type"] = media
         return Request(method, self.prefix + root(self.scope, place) + target, headers, body, timeouts, watch)
 
-    async def fetch(self, request: Request) -> bytes:
-        """Return the body of the first good answer; raises what the last attempt did."""
+    async def fetch(self, request: Request, read: Callable[[Response], Awaitable[R]]) -> R:
+        """Return what `read` makes of the first good answer; raises what the last attempt did."""
         waited, attempt = 0.0, 1
         while True:
             try:
-                return await fetch(self.transport, request)
+                return await fetch(self.transport, request, read)
             except ApiError as error:
                 delay = self.policy.delay(error, attempt=attempt, waited=waited)
                 if delay is None:

@@ -12,10 +12,10 @@ from informers.api.objects import Key, Object
 from informers.api.resources import Collection, Resource
 from informers.client import writing
 from informers.client.addresses import Place, path
-from informers.client.answers import fetch
+from informers.client.answers import fetch, whole
 from informers.client.bodies import Body, Patch, PatchKind
 from informers.client.calls import CALL, Calls
-from informers.client.paging import all_pages, list_query, whole_list
+from informers.client.paging import all_pages, list_query, page_of, whole_list
 from informers.client.records import Write
 from informers.client.transport import Timeouts
 from informers.client.watching import opened_watch, watch_query
@@ -59,7 +59,7 @@ class Client(msgspec.Struct, frozen=True):
     async def get(self, resource: Resource[T], name: str, *, namespace: str = "", subresource: str = "") -> Object[T]:
         """Return one object as the server has it now."""
         target = path(resource, namespace=namespace, name=name, subresource=subresource)
-        body = await self.calls.fetch(self.calls.request("GET", self.place, target))
+        body = await self.calls.fetch(self.calls.request("GET", self.place, target), whole)
         return self._reader(resource).object(body)
 
     async def list(
@@ -96,7 +96,7 @@ class Client(msgspec.Struct, frozen=True):
         target = path(collection.resource, namespace=collection.namespace)
         target += list_query(collection, limit=limit, continue_=continue_, rv=rv, match=match)
         request = self.calls.request("GET", _place(collection), target, timeouts=timeouts)
-        return reader.page(await fetch(self.calls.transport, request))
+        return await fetch(self.calls.transport, request, page_of(reader))
 
     def watch_batches(
         self,
@@ -236,7 +236,7 @@ class Client(msgspec.Struct, frozen=True):
         """Send anything to a path (and query) below this client's place; return the JSON of the answer."""
         if method not in ("GET", "HEAD", "OPTIONS"):
             self._refuse_wild(method)
-        return await self.calls.fetch(self.calls.request(method, self.place, target, body=body, media=media))
+        return await self.calls.fetch(self.calls.request(method, self.place, target, body=body, media=media), whole)
 
     async def _write(self, resource: Resource[T], sending: Sending) -> Object[T]:
         written = self._reader(resource).object(await self._send(sending))
@@ -246,7 +246,7 @@ class Client(msgspec.Struct, frozen=True):
     async def _send(self, sending: Sending) -> bytes:
         self._refuse_wild(sending.verb)
         request = self.calls.request(sending.method, self.place, sending.target, body=sending.body, media=sending.media)
-        return await self.calls.fetch(request)
+        return await self.calls.fetch(request, whole)
 
     def _refuse_wild(self, verb: str) -> None:
         if self.place.is_wild:
@@ -272,7 +272,7 @@ class Client(msgspec.Struct, frozen=True):
         async def fetch_page(continue_: str) -> Page[T]:
             target = path(collection.resource, namespace=collection.namespace)
             target += list_query(collection, limit=limit, continue_=continue_, rv=None, match="")
-            return reader.page(await self.calls.fetch(self.calls.request("GET", self.place, target)))
+            return await self.calls.fetch(self.calls.request("GET", self.place, target), page_of(reader))
 
         return fetch_page
 

@@ -1,14 +1,19 @@
 """Lists: one page, and all pages of a list."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, TypeVar
 
-from informers.api.decoding import Page
+from informers.api.decoding import Page, Reader
 from informers.api.errors import Expired
+from informers.api.pages import PageReader
 from informers.api.resources import Collection
 from informers.client.addresses import query
+from informers.client.transport import Response
 
 T = TypeVar("T")
+
+_SLICE = 2**18
 
 
 def list_query(collection: Collection[Any], *, limit: int, continue_: str, rv: str | None, match: str) -> str:
@@ -23,6 +28,21 @@ def list_query(collection: Collection[Any], *, limit: int, continue_: str, rv: s
             "resourceVersionMatch": None if continue_ else match,
         }
     )
+
+
+def page_of(reader: Reader[T]) -> Callable[[Response], Awaitable[Page[T]]]:
+    """Return what reads a list's answer as it arrives, letting other tasks run every `_SLICE` bytes (about a ms)."""
+
+    async def read(response: Response) -> Page[T]:
+        pages = PageReader(reader)
+        async for chunk in response.chunks():
+            pages.feed(chunk[:_SLICE])
+            for start in range(_SLICE, len(chunk), _SLICE):
+                await asyncio.sleep(0)
+                pages.feed(chunk[start : start + _SLICE])
+        return pages.finish()
+
+    return read
 
 
 async def all_pages(fetch: Callable[[str], Awaitable[Page[T]]]) -> AsyncIterator[Page[T]]:

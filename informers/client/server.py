@@ -10,6 +10,7 @@ from yarl import URL
 
 from informers.api.errors import DecodeError
 from informers.client.addresses import Place, Scope
+from informers.client.answers import whole
 from informers.client.calls import Calls
 from informers.client.client import Client
 from informers.client.credentials import Anonymous, Credentials
@@ -80,7 +81,7 @@ class Server:
     async def version(self) -> dict[str, Any]:
         """Return what `/version` says."""
         calls = msgspec.structs.replace(self._calls, scope=Scope.PLAIN)
-        body = await calls.fetch(calls.request("GET", Place(), "/version"))
+        body = await calls.fetch(calls.request("GET", Place(), "/version"), whole)
         try:
             return msgspec.json.decode(body, type=dict[str, Any])
         except msgspec.DecodeError as error:

@@ -218,7 +218,7 @@ async def test_delete_collection_chooses_by_selectors():
 
 async def test_accepted_writes_are_noted_and_dry_runs_and_refusals_are_not():
     noted = []
-    async with connected(shown(team(rv="8"))) as (served, server):
+    async with connected(shown(team(rv="8"))) as (_served, server):
         client = server.client().noting(noted.append)
         await client.patch(TEAMS, "red", {}, subresource="status")
         await client.create(TEAMS, team(), dry_run=True)

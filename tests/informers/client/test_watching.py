@@ -10,7 +10,7 @@ from informers.api.errors import ApiError, DecodeError, Disconnected, Expired, R
 from informers.api.resources import Collection, Resource
 from informers.client.watching import Batches
 from tests.informers.client.servers import LAST_CHUNK, always, answer, chunk, connected, opening
-from tests.informers.client.strategies import cut
+from tests.strategies import cut
 
 TEAMS = Resource("example.com", "v1", "teams")
 BOOKMARKS = "&allowWatchBookmarks=true"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from informers.api.errors import DecodeError, Disconnected
 from informers.client.wire import Gunzip, LineSplitter
-from tests.informers.client.strategies import cut
+from tests.strategies import cut
 
 TEXTS = st.lists(st.binary(max_size=40).map(lambda raw: raw.replace(b"\n", b"_")), max_size=12)
 

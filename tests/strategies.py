@@ -1,4 +1,4 @@
-"""Inputs that the tests of the client share."""
+"""Inputs that tests of several packages share."""
 
 from hypothesis import strategies as st
 
