@@ -1,11 +1,13 @@
 """What the verbs work on: the store, what is served, and how stored objects are shown."""
 
 from collections.abc import Callable
+from random import Random
 
 import msgspec
 
 from informers.clock import Clock, SystemClock
 from kcpctl.apiserver import stored
+from kcpctl.apiserver.admission import Admission
 from kcpctl.apiserver.call import Scope
 from kcpctl.apiserver.keys import place
 from kcpctl.apiserver.recent import Recent
@@ -19,6 +21,7 @@ _CONVERTED_KEPT = 8 << 20
 """Bytes of objects that are kept as another version than the stored one."""
 
 _SYSTEM_CLOCK = SystemClock()
+_RANDOM = Random()
 
 
 class Event(msgspec.Struct, frozen=True, gc=False):
@@ -48,11 +51,14 @@ def event(kind: str, body: bytes, revision: int) -> Event:
 class World:
     """One API server's state and rules. Served kinds are told apart by identity: a changed schema is another Served."""
 
-    def __init__(self, storage: Storage, catalog: Catalog, *, clock: Clock = _SYSTEM_CLOCK) -> None:
-        """Show what the storage holds as the catalogue says."""
+    def __init__(
+        self, storage: Storage, catalog: Catalog, *, clock: Clock = _SYSTEM_CLOCK, rng: Random = _RANDOM
+    ) -> None:
+        """Show what the storage holds as the catalogue says; `rng` decides how long watches last by themselves."""
         self.storage = storage
         self.catalog = catalog
         self.clock = clock
+        self.rng = rng
         self._events: Recent[tuple[Served, str, int], Event] = Recent(_EVENTS_KEPT)
         self._converted: Recent[tuple[Served, str, int], bytes] = Recent(_CONVERTED_KEPT)
         self._watches: dict[Served, dict[Callable[[], None], None]] = {}
