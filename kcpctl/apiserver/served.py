@@ -58,7 +58,10 @@ class Strategy(Protocol):
     """
 
     def coerce(self, obj: JSON) -> list[str]:
-        """Drop unknown fields and return their dotted paths; raises `Failure` (400) on types that cannot be read."""
+        """Drop unknown fields and return their dotted paths; raises `shapes.reader.ShapeError` on types it cannot read.
+
+        A custom resource's metadata has been read already; kind and apiVersion may be those of another kind.
+        """
 
     def default(self, obj: JSON) -> None:
         """Fill in defaults."""
@@ -123,6 +126,8 @@ class Served(msgspec.Struct, frozen=True, eq=False):
     """Whether a PUT of a missing object creates it (Lease, Event)."""
     storage_group: str | None = None
     """Where the objects of this kind are stored when not under their own group (events)."""
+    storage_version: str = ""
+    """The version that objects are stored in, for discovery; `""` where it is this one."""
     field_selectors: tuple[str, ...] = ()
     """Selectable paths besides metadata.name and metadata.namespace."""
     merge_keys: JSON | None = None
