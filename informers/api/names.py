@@ -5,6 +5,7 @@ import re
 _QUALIFIED = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]", re.ASCII)
 _VALUE = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?", re.ASCII)
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
+_DNS_1035 = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?", re.ASCII)
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.ASCII)
 
 _QUALIFIED_RULE = (
@@ -22,6 +23,11 @@ _LABEL_RULE = (
     "an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
     "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
 )
+_DNS_1035_RULE = (
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
+    "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
+    "'[a-z]([-a-z0-9]*[a-z0-9])?')"
+)
 _SUBDOMAIN_RULE = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
     "end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
@@ -33,7 +39,15 @@ def label_errors(text: str) -> list[str]:
     """Return what keeps the text from being an RFC 1123 label (namespace names, service names)."""
     errors = [] if len(text) <= 63 else ["must be no more than 63 characters"]
     if not _LABEL.fullmatch(text):
-        errors.append(_LABEL_RULE)
+        errors.append("must not contain dots" if _SUBDOMAIN.fullmatch(text) else _LABEL_RULE)
+    return errors
+
+
+def dns1035_errors(text: str) -> list[str]:
+    """Return what keeps the text from being an RFC 1035 label (names of custom kinds and of their versions)."""
+    errors = [] if len(text) <= 63 else ["must be no more than 63 characters"]
+    if not _DNS_1035.fullmatch(text):
+        errors.append(_DNS_1035_RULE)
     return errors
 
 

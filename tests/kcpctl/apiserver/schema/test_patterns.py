@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema_rs import Draft7Validator, RegexOptions
 
-from kcpctl.apiserver.schema.patterns import PatternError, check, translate
+from kcpctl.apiserver.schema.characters import PatternError
+from kcpctl.apiserver.schema.patterns import check, translate
 
 
 def matches(pattern: str, text: str) -> bool:
