@@ -5,6 +5,8 @@ Reasons, codes and message templates are kube-apiserver's.
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from informers.api.errors import Cause, Status, StatusDetails
 from kcpctl.apiserver.served import FieldError, Served
 
@@ -98,9 +100,17 @@ def method_not_allowed(served: Served | None = None, verb: str = "") -> Failure:
     return failure(405, "MethodNotAllowed", message, StatusDetails())
 
 
-def expired(message: str) -> Failure:
-    """410: that revision is gone."""
-    return failure(410, "Expired", message)
+def expired(message: str, *, continue_: str = "") -> Failure:
+    """410: that revision is gone; `continue_` is a token that goes on without it."""
+    status = Status(message=message, reason="Expired", code=410)
+    return Failure(replace(status, metadata=replace(status.metadata, continue_=continue_)))
+
+
+def too_large_revision(requested: int, current: int, *, retry_after: int = 0) -> Failure:
+    """504: that revision has not been reached; `retry_after` in seconds, 0 names none."""
+    cause = Cause(reason="ResourceVersionTooLarge", message="Too large resource version")
+    message = f"Timeout: Too large resource version: {requested}, current: {current}"
+    return failure(504, "Timeout", message, StatusDetails(causes=[cause], retry_after_seconds=retry_after))
 
 
 def internal(message: str) -> Failure:
