@@ -1,5 +1,7 @@
 """The kcp kinds that our controllers read and write, as far as they need them."""
 
+from typing import Any
+
 import msgspec
 
 from informers.api.objects import Condition, Metadata
@@ -89,6 +91,6 @@ SLICES = Resource("apis.kcp.io", "v1alpha1", "apiexportendpointslices", Slice, k
 EXPORTS = Resource("apis.kcp.io", "v1alpha1", "apiexports", Export, kind="APIExport")
 SHARDS = Resource("core.kcp.io", "v1alpha1", "shards", Shard, kind="Shard")
 PARTITIONS = Resource("topology.kcp.io", "v1alpha1", "partitions", Partition, kind="Partition")
-LOGICAL_CLUSTERS = Resource[dict[str, object]](
-    "core.kcp.io", "v1alpha1", "logicalclusters", None, kind="LogicalCluster"
+LOGICAL_CLUSTERS: Resource[dict[str, Any]] = Resource(
+    "core.kcp.io", "v1alpha1", "logicalclusters", kind="LogicalCluster"
 )

@@ -39,9 +39,10 @@ class Shards(msgspec.Struct, frozen=True):
 
 
 class Held(msgspec.Struct, frozen=True, order=True):
-    """A published URL that stays although nothing known asks for it."""
+    """What stays although nothing known asks for it."""
 
-    url: str
+    what: str
+    """A published URL, or the export whose URLs are published."""
     why: str
     since: datetime | None = None
 
@@ -91,8 +92,8 @@ def decide(published: Sequence[str], cluster: str, export: str, shards: Shards, 
     for url in dict.fromkeys(published):
         if url not in wanted and url not in elsewhere and not _moved(url, wanted, export):
             held.append(Held(url, _unaccounted(url, unusable), shards.since))
-    urls = wanted.keys() | {h.url for h in held}
-    return Decision(tuple(sorted(urls)), tuple(sorted(held, key=lambda h: h.url)), tuple(sorted(unusable)))
+    urls = wanted.keys() | {h.what for h in held}
+    return Decision(tuple(sorted(urls)), tuple(sorted(held, key=lambda h: h.what)), tuple(sorted(unusable)))
 
 
 def _composed(urls: frozenset[str], cluster: str, export: str) -> set[str]:
@@ -118,14 +119,16 @@ def _unaccounted(url: str, unusable: Sequence[Unusable]) -> str:
     return f"no known Shard has it ({len(unusable)} with unusable URLs)" if unusable else "no known Shard has it"
 
 
-def urls_condition(kind: str, decision: Decision, before: Condition | None, now: datetime) -> Condition:
-    """Return the condition that tells how the URLs came about.
+def urls_condition(
+    kind: str, decision: Decision, before: Condition | None, now: datetime, *, export: Held | None = None
+) -> Condition:
+    """Return the condition that tells how the URLs came about; `export` is set where the export itself is held.
 
     A condition that already tells of the same held URLs stays as it is, times included: nothing is written because
     time passed or a process was restarted.
     """
-    if decision.held:
-        message = "; ".join(_told(h, now) for h in decision.held)
+    if held := (*((export,) if export else ()), *decision.held):
+        message = "; ".join(_told(h, now) for h in held)
         if before is not None and before.reason == HELD and _untimed(before.message) == _untimed(message):
             return before
         return mark_unknown(kind, HELD, message)
@@ -136,7 +139,7 @@ def urls_condition(kind: str, decision: Decision, before: Condition | None, now:
 
 
 def _told(held: Held, now: datetime) -> str:
-    return f"{held.url} is held: {held.why} (since {timestamp(held.since or now)})"
+    return f"{held.what} is held: {held.why} (since {timestamp(held.since or now)})"
 
 
 def _untimed(message: str) -> str:

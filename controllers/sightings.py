@@ -42,6 +42,11 @@ class ShardMemory:
         """Every Shard by source, for whoever shows them."""
         return list(self._memory)
 
+    def only(self, name: str) -> Shards:
+        """Return that one shard, if the local server holds it: all that is known before the cache was ever seen."""
+        here = (s.what for s in self._memory if s.source == "local" and s.held_since is None)
+        return Shards(tuple(shard for shard in here if shard.name == name))
+
     def completed(self) -> None:
         """Note that the complete set is known from now on."""
         self._since = self._since or self._clock.now()

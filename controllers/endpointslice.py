@@ -1,0 +1,238 @@
+"""The endpoint slice controller: each APIExportEndpointSlice lists one URL per shard of its partition.
+
+Conditions, reasons and messages are those of kcp v0.11. What differs on purpose: nothing is taken away because somebody
+could not be reached (controllers.publishing), and a malformed selector waits for its Partition to change.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from controllers.kinds import EXPORTS, LOGICAL_CLUSTERS, PARTITIONS, SHARDS, SLICES, Export, Slice
+from controllers.names import CACHE, SHARD_CHANGED
+from controllers.publishing import FAILED, Decision, Held, decide, urls_condition
+from controllers.sightings import ExportMemory, ShardMemory
+from informers.api.conditions import (
+    Condition,
+    find,
+    mark_false,
+    mark_true,
+    mark_unknown,
+    set_condition,
+    to_json,
+)
+from informers.api.errors import Ambiguous, CacheError
+from informers.api.objects import PATH, Object
+from informers.api.selectors import EVERYTHING, LabelSelector, SelectorError
+from informers.runtime.cluster import Cluster
+from informers.runtime.controller import Controller, controller
+from informers.runtime.filters import annotations_changed
+from informers.runtime.result import Result
+from informers.runtime.sources import ByIndex, EveryKey, Read, Watch
+
+EXPORT_VALID = "APIExportValid"
+PARTITION_VALID = "PartitionValid"
+URLS_READY = "EndpointURLsReady"
+EXPORT_INDEX = "export"
+PARTITION_INDEX = "partition"
+REFERENCE_INDEX = "reference"
+
+
+def export_of_slice(obj: Object[Slice]) -> Iterable[str]:
+    """Index a slice by the export it refers to: `path-or-cluster:name`."""
+    reference = obj.value.spec.export
+    return (f"{reference.path or obj.cluster}:{reference.name}",)
+
+
+def partition_of_slice(obj: Object[Slice]) -> Iterable[str]:
+    """Index a slice by its partition, if it has one: `cluster|name`."""
+    partition = obj.value.spec.partition
+    return (f"{obj.cluster}|{partition}",) if partition else ()
+
+
+def references_to_export(obj: Object[Export]) -> Iterable[str]:
+    """Index an export by everything that a slice may call it: `path:name` and `cluster:name`."""
+    path = obj.annotations.get(PATH, "")
+    own = f"{obj.cluster}:{obj.name}"
+    return (f"{path}:{obj.name}", own) if path and path != obj.cluster else (own,)
+
+
+def names_of_cluster(obj: Object[Any]) -> Iterable[str]:
+    """Index a LogicalCluster by its name and its path."""
+    return {obj.cluster, obj.annotations.get(PATH, "") or obj.cluster}
+
+
+def own_key(obj: Object[Any]) -> Iterable[str]:
+    """Index an object by `cluster|name`."""
+    return (f"{obj.cluster}|{obj.name}",)
+
+
+@dataclass
+class _Wish:
+    """A slice's status as it takes shape: conditions change one by one, endpoints only when they are decided."""
+
+    conditions: list[Condition]
+    now: datetime
+    endpoints: tuple[str, ...] | None = None
+
+    def set(self, condition: Condition) -> None:
+        self.conditions = set_condition(self.conditions, condition, now=self.now)
+
+    def find(self, kind: str) -> Condition | None:
+        return find(self.conditions, kind)
+
+    def result(self, before: Object[Slice], *, error: Exception | None = None) -> Result:
+        status = dict(before.at("status", default={}))
+        status["conditions"] = to_json(self.conditions)
+        if self.endpoints is not None:
+            status["endpoints"] = [{"url": url} for url in self.endpoints] or None
+        return Result(status=status, error=error)
+
+
+class _Export(msgspec.Struct, frozen=True):
+    """What is known of a slice's export: where it is, and whether it is only held. Neither means that it is gone."""
+
+    cluster: str | None = None
+    held: Held | None = None
+
+
+@dataclass(frozen=True)
+class EndpointSlices:
+    """Says what a slice should publish, from what is known of shards, exports and partitions."""
+
+    shards: ShardMemory
+    exports: ExportMemory
+    shard_name: str
+    """The local shard's name: all that can be published before the cache was ever seen."""
+
+    async def __call__(self, obj: Object[Slice], cluster: Cluster) -> Result | None:
+        """Say which endpoints the slice should publish; absence is never taken for deletion."""
+        spec, status = obj.value.spec, obj.value.status
+        published = [endpoint.url for endpoint in status.endpoints or ()]
+        complete = _is_complete(cluster)
+        known = self.shards.shards() if complete else self.shards.only(self.shard_name)
+        if not complete and (published or not known.seen):
+            return None  # nothing is known that could add to it, or take from it
+        wish = _Wish(list(status.conditions), cluster.now())
+        try:
+            export = self._export(obj, cluster, complete, bool(published))
+        except CacheError as error:
+            return _lookup_failed(obj, wish, error)
+        if export.cluster is None:
+            return _without_export(obj, wish, export, published) if complete else None
+        wish.set(mark_true(EXPORT_VALID))
+        selector = _selector(obj, wish, cluster)
+        if selector is None:
+            return wish.result(obj)
+        if not known.seen and not published:
+            wish.set(mark_false(URLS_READY, FAILED, "no Shards known"))
+            return wish.result(obj)
+        decision = decide(published, export.cluster, spec.export.name, known, selector)
+        wish.endpoints = decision.urls
+        wish.set(urls_condition(URLS_READY, decision, wish.find(URLS_READY), wish.now, export=export.held))
+        return wish.result(obj)
+
+    def _export(self, obj: Object[Slice], cluster: Cluster, complete: bool, is_published: bool) -> _Export:
+        """Find the slice's export, local first, then in the cache; what is missing without evidence is held.
+
+        An export whose home is the local server, and is not there, is gone; so is one that was deleted before our eyes,
+        and one that nothing was ever published for.
+        """
+        reference, name = _reference(obj)
+        halves = cluster.pair(EXPORTS, CACHE).cluster("*")
+        found = halves if complete or halves.local is None else halves.local
+        clusters = {export.cluster for export in found.by_index(REFERENCE_INDEX, f"{reference}:{name}")}
+        if len(clusters) > 1:
+            raise Ambiguous(f"multiple APIExports found for {reference}:{name}: in {', '.join(sorted(clusters))}")
+        if clusters:
+            return _Export(clusters.pop())
+        sighting = self.exports.held(reference, name)
+        what = f"APIExport {reference}|{name}"
+        if sighting is not None:
+            return _Export(sighting.what.cluster, Held(what, "it is not listed any more", sighting.held_since))
+        is_local = bool(cluster.lister(LOGICAL_CLUSTERS).cluster("*").by_index(REFERENCE_INDEX, reference))
+        if not is_published or is_local or self.exports.evidently_gone(reference, name):
+            return _Export()
+        return _Export(None, Held(what, "no server is known to have it", self.shards.shards().since))
+
+
+def _is_complete(cluster: Cluster) -> bool:
+    """Say whether all shards and exports have been listed in this process; how long ago does not matter."""
+    return all(cluster.lister(kind, CACHE).synced for kind in (SHARDS, EXPORTS))
+
+
+def _reference(obj: Object[Slice]) -> tuple[str, str]:
+    export = obj.value.spec.export
+    return export.path or obj.cluster, export.name
+
+
+def _lookup_failed(obj: Object[Slice], wish: _Wish, error: Exception) -> Result:
+    """Keep the endpoints, say so, and try again."""
+    wish.set(mark_false(EXPORT_VALID, "InternalError", f"Error getting APIExport {'|'.join(_reference(obj))}"))
+    wish.set(mark_unknown(URLS_READY, FAILED))
+    return wish.result(obj, error=error)
+
+
+def _without_export(obj: Object[Slice], wish: _Wish, export: _Export, published: Sequence[str]) -> Result:
+    """Empty a slice whose export is gone; leave one alone whose export is held and whose cluster nobody knows."""
+    if export.held is not None:
+        decision = Decision(tuple(published))
+        wish.set(urls_condition(URLS_READY, decision, wish.find(URLS_READY), wish.now, export=export.held))
+        return wish.result(obj)
+    wish.endpoints = ()
+    wish.set(mark_false(EXPORT_VALID, "APIExportNotFound", f"Error getting APIExport {'|'.join(_reference(obj))}"))
+    wish.set(mark_false(URLS_READY, FAILED))
+    return wish.result(obj)
+
+
+def _selector(obj: Object[Slice], wish: _Wish, cluster: Cluster) -> LabelSelector | None:
+    """Return what the slice's partition selects, or None when it has one that cannot be used."""
+    name = obj.value.spec.partition
+    if not name:
+        wish.set(mark_true(PARTITION_VALID))
+        return EVERYTHING
+    partition = cluster.lister(PARTITIONS).find(name)
+    if partition is None:
+        wish.endpoints = ()
+        message = f'partition.topology.kcp.io "{name}" not found'
+        wish.set(mark_false(PARTITION_VALID, "PartitionInvalidReference", message))
+        wish.set(mark_false(URLS_READY, FAILED))
+        return None
+    try:
+        selector = LabelSelector.from_api(partition.value.spec.selector)
+    except (SelectorError, ValueError, TypeError) as error:
+        wish.set(mark_false(PARTITION_VALID, "PartitionInvalidReference", str(error)))
+        wish.set(mark_false(URLS_READY, FAILED))
+        return None
+    wish.set(mark_true(PARTITION_VALID))
+    return selector
+
+
+def endpoint_slices(
+    shards: ShardMemory, exports: ExportMemory, shard_name: str, *, patience: float = 2.0
+) -> Controller[Slice]:
+    """Return the controller; its Manager needs a server named `cache` besides its first.
+
+    `patience` is how many seconds it waits for the cache before it goes on with what is known locally.
+    """
+    export_index = {REFERENCE_INDEX: references_to_export}
+    by_export = ByIndex(EXPORT_INDEX, references_to_export)
+    return controller(
+        SLICES,
+        name="apiexportendpointslice",
+        indexers={EXPORT_INDEX: export_of_slice, PARTITION_INDEX: partition_of_slice},
+        watches=[
+            Watch(EXPORTS, to=by_export, where=annotations_changed, indexers=export_index),
+            Watch(
+                EXPORTS, to=by_export, where=annotations_changed, indexers=export_index, server=CACHE, patience=patience
+            ),
+            Watch(SHARDS, to=EveryKey(), where=SHARD_CHANGED),
+            Watch(SHARDS, to=EveryKey(), where=SHARD_CHANGED, server=CACHE, patience=patience),
+            Watch(PARTITIONS, to=ByIndex(PARTITION_INDEX, own_key)),
+        ],
+        reads=[Read(LOGICAL_CLUSTERS, indexers={REFERENCE_INDEX: names_of_cluster})],
+        workers=4,
+    )(EndpointSlices(shards, exports, shard_name))

@@ -1,0 +1,137 @@
+"""Replication: each Shard, APIExport and slice of the local shard has a copy in the cache, and no others have.
+
+A copy is written only when it differs. Its uid stays when the original is made anew, and a generation that somebody
+raised is kept, so that a repair is always one update and readers never see the copy go.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from controllers.kinds import EXPORTS, SHARDS, SLICES
+from controllers.names import CACHE, ROOT
+from informers.api.errors import NotFound
+from informers.api.objects import CLUSTER, SHARD, Key, Object
+from informers.api.patch import same
+from informers.api.resources import Resource
+from informers.cache.notices import Notice
+from informers.runtime.cluster import Cluster
+from informers.runtime.controller import Controller, controller
+from informers.runtime.result import Result
+from informers.runtime.sources import Watch
+
+JSON = dict[str, Any]
+
+ORIGINAL_RV = "cache.kcp.io/original-resource-version"
+ORIGINAL_UID = "cache.kcp.io/original-resource-UID"
+REPLICATED: tuple[Resource[Any], ...] = (SHARDS, EXPORTS, SLICES)
+
+_SERVER_SET = (CLUSTER, SHARD)
+_NOT_COPIED = ("resourceVersion", "managedFields", "selfLink")
+
+
+@dataclass(frozen=True)
+class Replicator:
+    """Keeps the copies of one resource equal to the local originals.
+
+    `is_new_store`: the local store was made when this process started. What it never held may exist all the same, so
+    copies without an original are then held, and listed in `held`, instead of deleted.
+    """
+
+    resource: Resource[Any]
+    shard: str
+    is_new_store: bool = False
+    held: set[Key] = field(default_factory=set)
+    _originals: set[Key] = field(default_factory=set)
+
+    async def reconcile(self, obj: Object[Any], cluster: Cluster) -> Result | None:
+        """Create or update the copy, or delete it once nothing keeps the original."""
+        if obj.cluster.startswith("system:") or not cluster.lister(self.resource, CACHE).synced:
+            return None
+        self._originals.add(obj.key)
+        self.held.discard(obj.key)
+        copy = self._copy(obj.name, cluster)
+        if obj.deleting and not obj.metadata.finalizers:
+            await self._delete(copy, cluster)
+            return None
+        client = cluster.client_of(CACHE).shard(self.shard)
+        wanted = wanted_copy(obj, self.shard)
+        if copy is None:
+            await client.create(self.resource, wanted)
+        elif (changed := updated_copy(copy.body, wanted)) is not None:
+            await client.update(self.resource, changed)
+        return None
+
+    async def gone(self, key: Key, cluster: Cluster) -> Result | None:
+        """Delete the copy of an original that is not there."""
+        if not cluster.lister(self.resource, CACHE).synced or self._is_own_shard(key):
+            return None
+        copy = self._copy(key.name, cluster)
+        if copy is not None and self.is_new_store and key not in self._originals:
+            self.held.add(key)
+            return None
+        self.held.discard(key)
+        self._originals.discard(key)
+        await self._delete(copy, cluster)
+        return None
+
+    def _copy(self, name: str, cluster: Cluster) -> Object[Any] | None:
+        return cluster.lister(self.resource, CACHE).shard(self.shard).find(name)
+
+    def _is_own_shard(self, key: Key) -> bool:
+        """Say whether it is this process' own Shard: registration makes it again, and its copy never goes."""
+        return self.resource is SHARDS and (key.cluster, key.name) == (ROOT, self.shard)
+
+    async def _delete(self, copy: Object[Any] | None, cluster: Cluster) -> None:
+        if copy is None:
+            return
+        try:
+            await cluster.client_of(CACHE).shard(self.shard).delete(self.resource, copy.name, uid=copy.uid)
+        except NotFound:
+            return  # its event is on the way
+
+    def own_copies(self, notice: Notice[Any]) -> list[Key]:
+        """Map a copy in our segment of the cache to its original."""
+        return [notice.key.shardless()] if notice.key.shard == self.shard else []
+
+
+def wanted_copy(obj: Object[Any], shard: str) -> JSON:
+    """Return the copy that the original should have, as it is sent to the cache at its creation."""
+    body = obj.body
+    metadata = {key: value for key, value in body["metadata"].items() if key not in _NOT_COPIED}
+    annotations = {k: v for k, v in (metadata.get("annotations") or {}).items() if k not in _SERVER_SET}
+    metadata["annotations"] = annotations | {SHARD: shard, ORIGINAL_RV: obj.rv, ORIGINAL_UID: obj.uid}
+    return body | {"metadata": metadata}
+
+
+def updated_copy(copy: JSON, wanted: JSON) -> JSON | None:
+    """Return the copy as it should be written, or None when it is right as it is."""
+    old = copy["metadata"]
+    metadata = wanted["metadata"] | {
+        "uid": old.get("uid"),
+        "resourceVersion": old.get("resourceVersion"),
+        "generation": max(old.get("generation") or 0, wanted["metadata"].get("generation") or 0),
+        "creationTimestamp": old.get("creationTimestamp"),
+    }
+    metadata = {key: value for key, value in metadata.items() if value not in (None, 0)}
+    changed = wanted | {"metadata": metadata}
+    return None if same(_compared(copy), _compared(changed)) else changed
+
+
+def _compared(body: JSON) -> JSON:
+    metadata = {key: value for key, value in body["metadata"].items() if key not in _NOT_COPIED}
+    notes = metadata.get("annotations") or {}
+    metadata["annotations"] = {key: value for key, value in notes.items() if key not in _SERVER_SET}
+    return body | {"metadata": metadata}
+
+
+def replication(shard: str, *, is_new_store: bool = False, patience: float = 2.0) -> list[Controller[Any]]:
+    """Return one controller for each replicated resource; their Manager needs a server named `cache`."""
+    return [_replicating(Replicator(resource, shard, is_new_store), patience) for resource in REPLICATED]
+
+
+def _replicating(replicator: Replicator, patience: float) -> Controller[Any]:
+    resource = replicator.resource
+    copies = Watch(resource, to=replicator.own_copies, server=CACHE, patience=patience)
+    return controller(
+        resource, name=f"replication-{resource.plural}", gone=replicator.gone, watches=[copies], workers=16
+    )(replicator.reconcile)
