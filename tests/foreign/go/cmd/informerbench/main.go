@@ -23,6 +23,7 @@ type arguments struct {
 	start      string
 	objects    int
 	events     int
+	collect    bool
 	timeout    time.Duration
 }
 
@@ -35,6 +36,7 @@ func main() {
 	flag.StringVar(&args.start, "start", "", "URL to POST to when the events shall come; empty waits for them")
 	flag.IntVar(&args.objects, "objects", 20_000, "objects to expect")
 	flag.IntVar(&args.events, "events", 100_000, "MODIFIED events to take after the sync; 0 for none")
+	flag.BoolVar(&args.collect, "collect", false, "collect garbage before reading what stays resident; else as a user sees it")
 	flag.DurationVar(&args.timeout, "timeout", 5*time.Minute, "give up after this long")
 	flag.Parse()
 
@@ -61,7 +63,13 @@ func run(ctx context.Context, args arguments) error {
 	if err != nil {
 		return err
 	}
-	plan := bench.Run{Informer: informer, Objects: args.objects, Events: args.events, StartURL: args.start}
+	plan := bench.Run{
+		Informer: informer,
+		Objects:  args.objects,
+		Events:   args.events,
+		StartURL: args.start,
+		Collect:  args.collect,
+	}
 	figures, err := plan.Measure(ctx)
 	if err != nil {
 		return err

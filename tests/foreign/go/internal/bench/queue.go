@@ -10,80 +10,69 @@ import (
 	"kcpctl.dev/foreign/internal/usage"
 )
 
-// QueueFigures is what one way of using one queue costs. A cycle is one key
-// added, taken and done.
-type QueueFigures struct {
-	CyclesPerS float64 `json:"cycles_per_s"`
-	CPU        float64 `json:"cpu_us_per_cycle"`
+type queue = workqueue.TypedInterface[cache.ObjectName]
+
+var queues = map[string]func() queue{
+	"workqueue":     func() queue { return workqueue.NewTyped[cache.ObjectName]() },
+	"priorityqueue": func() queue { return priorityqueue.New[cache.ObjectName]("bench") },
 }
 
-// MeasureQueues passes keys through each queue in two ways: "drain" adds them
-// all before the one worker starts, "single" adds, takes and finishes one at a
-// time.
-func MeasureQueues(keys int) (map[string]QueueFigures, error) {
+// ways are those in which a controller uses a queue: "drain" adds all keys
+// before its one worker starts, "single" adds, takes and finishes each in turn.
+var ways = map[string]func(queue, []cache.ObjectName){
+	"drain": func(q queue, names []cache.ObjectName) {
+		for _, name := range names {
+			q.Add(name)
+		}
+		for range names {
+			visit(q)
+		}
+	},
+	"single": func(q queue, names []cache.ObjectName) {
+		for _, name := range names {
+			q.Add(name)
+			visit(q)
+		}
+	},
+}
+
+// MeasureQueues passes keys through each queue in each way, and gives cycles a
+// second and CPU microseconds a cycle. A cycle is one key added, taken, done.
+func MeasureQueues(keys int) (map[string]float64, error) {
 	names := make([]cache.ObjectName, keys)
 	for i := range names {
 		names[i] = cache.ObjectName{Namespace: "default", Name: fmt.Sprintf("slice-%06d", i)}
 	}
-	queues := map[string]func() workqueue.TypedInterface[cache.ObjectName]{
-		"workqueue":     func() workqueue.TypedInterface[cache.ObjectName] { return workqueue.NewTyped[cache.ObjectName]() },
-		"priorityqueue": func() workqueue.TypedInterface[cache.ObjectName] { return priorityqueue.New[cache.ObjectName]("bench") },
-	}
-	ways := map[string]func(workqueue.TypedInterface[cache.ObjectName], []cache.ObjectName){
-		"drain":  drain,
-		"single": single,
-	}
-	found := map[string]QueueFigures{}
-	for queueName, make := range queues {
+	found := map[string]float64{}
+	for queueName, newQueue := range queues {
 		for wayName, way := range ways {
-			figures, err := measureQueue(make(), way, names)
-			if err != nil {
+			if err := measureQueue(found, queueName+"_"+wayName, newQueue(), way, names); err != nil {
 				return nil, err
 			}
-			found[queueName+"_"+wayName] = figures
 		}
 	}
 	return found, nil
 }
 
 func measureQueue(
-	queue workqueue.TypedInterface[cache.ObjectName],
-	way func(workqueue.TypedInterface[cache.ObjectName], []cache.ObjectName),
-	names []cache.ObjectName,
-) (QueueFigures, error) {
-	defer queue.ShutDown()
+	found map[string]float64, name string, q queue, way func(queue, []cache.ObjectName), names []cache.ObjectName,
+) error {
+	defer q.ShutDown()
 	before, err := usage.Now()
 	if err != nil {
-		return QueueFigures{}, err
+		return err
 	}
-	way(queue, names)
+	way(q, names)
 	after, err := usage.Now()
-	return QueueFigures{
-		CyclesPerS: float64(len(names)) / before.Seconds(after),
-		CPU:        before.Microseconds(after, len(names)),
-	}, err
+	found[name+"_cycles_per_s"] = float64(len(names)) / before.Seconds(after)
+	found[name+"_cpu_us_per_cycle"] = before.Microseconds(after, len(names))
+	return err
 }
 
-func drain(queue workqueue.TypedInterface[cache.ObjectName], names []cache.ObjectName) {
-	for _, name := range names {
-		queue.Add(name)
-	}
-	for range names {
-		visit(queue)
-	}
-}
-
-func single(queue workqueue.TypedInterface[cache.ObjectName], names []cache.ObjectName) {
-	for _, name := range names {
-		queue.Add(name)
-		visit(queue)
-	}
-}
-
-func visit(queue workqueue.TypedInterface[cache.ObjectName]) {
-	name, shutdown := queue.Get()
+func visit(q queue) {
+	name, shutdown := q.Get()
 	if shutdown {
 		panic("nobody has shut this queue down")
 	}
-	queue.Done(name)
+	q.Done(name)
 }

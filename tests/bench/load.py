@@ -1,0 +1,73 @@
+"""Filling a running server with objects, through its API, with the credentials of its admin kubeconfig."""
+
+import asyncio
+import base64
+import ssl
+import tempfile
+from asyncio import TaskGroup
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import yaml
+
+_CLIENTS = 16
+
+
+def fill(data_dir: Path, path: str, bodies: Iterator[dict[str, Any]]) -> None:
+    """Create every object at the path (below the current context's server), as fast as the server takes them."""
+    asyncio.run(_fill(data_dir / "admin.kubeconfig", path, bodies))
+
+
+async def _fill(kubeconfig: Path, path: str, bodies: Iterator[dict[str, Any]]) -> None:
+    server, headers, trust = access(kubeconfig)
+    connector = aiohttp.TCPConnector(ssl=trust, limit=_CLIENTS)
+    async with aiohttp.ClientSession(connector=connector, headers=headers) as session, TaskGroup() as group:
+        for _ in range(_CLIENTS):
+            group.create_task(_create_all(session, server + path, bodies))
+
+
+async def _create_all(session: aiohttp.ClientSession, url: str, bodies: Iterator[dict[str, Any]]) -> None:
+    for body in bodies:  # shared by all clients: each takes the next one
+        async with session.post(url, json=body) as answer:
+            if answer.status != 201:
+                raise RuntimeError(f"POST {url}: expected 201, found {answer.status}: {await answer.text()}")
+
+
+def access(kubeconfig: Path) -> tuple[str, dict[str, str], ssl.SSLContext]:
+    """Return server, headers and TLS settings of a kubeconfig's current context."""
+    config = yaml.safe_load(kubeconfig.read_text())
+    context = _named(config["contexts"], config["current-context"])["context"]
+    cluster = _named(config["clusters"], context["cluster"])["cluster"]
+    user = _named(config["users"], context["user"])["user"]
+    trust = ssl.create_default_context(cadata=_decoded(cluster["certificate-authority-data"]))
+    if "client-certificate-data" in user:
+        with tempfile.NamedTemporaryFile("w") as pair:
+            pair.write(_decoded(user["client-certificate-data"]) + _decoded(user["client-key-data"]))
+            pair.flush()
+            trust.load_cert_chain(pair.name)
+    headers = {"Authorization": f"Bearer {user['token']}"} if "token" in user else {}
+    return cluster["server"], headers, trust
+
+
+def _named(entries: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    return next(entry for entry in entries if entry["name"] == name)
+
+
+def _decoded(text: str) -> str:
+    return base64.b64decode(text).decode()
+
+
+def configmaps(count: int) -> Iterator[dict[str, Any]]:
+    """Yield ConfigMaps of a kilobyte each."""
+    text = "key = value # what a program wants to know at its start\n" * 14
+    for number in range(count):
+        name = f"settings-{number:05d}"
+        labels = {"app": f"app-{number % 100}"}
+        yield {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": name, "labels": labels},
+            "data": {"settings": text},
+        }
