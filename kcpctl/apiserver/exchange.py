@@ -45,6 +45,9 @@ class Answer(msgspec.Struct, frozen=True):
     status: int
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes | AsyncIterator[bytes] = b""
+    live: bool = False
+    """Whether the stream goes on until somebody ends it (a watch): it is never compressed, and a server that stops ends
+    it."""
 
 
 class Application(Protocol):

@@ -4,10 +4,12 @@ from urllib.parse import unquote
 
 import msgspec
 
-from kcpctl.apiserver.call import Query, Scope
+from informers.api.errors import StatusDetails
+from kcpctl.apiserver.call import WILDCARD, Query, Scope
 from kcpctl.apiserver.failures import (
     Failure,
     bad_request,
+    failure,
     method_not_allowed,
     not_found,
     path_not_found,
@@ -112,8 +114,12 @@ def _on_collection(verb: str, query: Query) -> str:
 
 
 def find(target: Target, catalog: Catalog, scope: Scope) -> Served:
-    """Return what serves the target; raises `Failure`: 404 where nothing does, 405 where the method does not fit."""
-    served = catalog.find(scope.cluster, target.group, target.version, target.resource)
+    """Return what serves the target; raises `Failure`: 404 where nothing does, 405 where the method does not fit.
+
+    kcp's `plural:identity` is served by the plural: kinds of one name are the same for all here.
+    """
+    plural = target.resource.partition(":")[0]
+    served = catalog.find(scope.cluster, target.group, target.version, plural)
     if served is None:
         raise _unknown(target, catalog, scope)
     if "" in target.segments or target.rest:
@@ -126,7 +132,18 @@ def find(target: Target, catalog: Catalog, scope: Scope) -> Served:
         _check_subresource(target, served)
     elif not _allowed(target, served):
         raise method_not_allowed(served, target.verb)
+    if scope.is_wildcard and target.verb not in _ACROSS_NAMESPACES:
+        raise _not_everywhere(target, served, scope)
     return served
+
+
+def _not_everywhere(target: Target, served: Served, scope: Scope) -> Failure:
+    """Across clusters or shards only collections are read; kcp's cache server knows no single object there."""
+    if scope.is_cache and target.verb == "get":
+        return not_found(served, target.name)
+    where = "logical cluster" if scope.cluster == WILDCARD else "shard"
+    message = f'{target.verb} is not supported on resources of kind "{served.qualified}" in the `*` {where}'
+    return failure(405, "MethodNotAllowed", message, StatusDetails(group=served.group, kind=served.plural))
 
 
 def _unknown(target: Target, catalog: Catalog, scope: Scope) -> Failure:

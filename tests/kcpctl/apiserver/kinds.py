@@ -28,6 +28,9 @@ class AnythingGoes:
     def validate(self, obj: JSON, old: JSON | None, context: Context) -> list[FieldError]:
         return []
 
+    def to_storage(self, obj: JSON) -> JSON:
+        return obj
+
     def from_storage(self, obj: JSON) -> JSON:
         return obj
 

@@ -155,6 +155,49 @@ def test_methods_that_do_not_fit_custom_resources_are_refused_by_name(method: st
     assert caught.value.status.message == f'{verb} is not supported on resources of kind "widgets.golden.example.com"'
 
 
+@pytest.mark.parametrize(
+    ("scope", "method", "code", "message"),
+    [
+        (
+            Scope("*"),
+            "GET",
+            405,
+            'get is not supported on resources of kind "planets.example.com" in the `*` logical cluster',
+        ),
+        (
+            Scope("*", "amber", is_cache=True),
+            "PUT",
+            405,
+            'update is not supported on resources of kind "planets.example.com" in the `*` logical cluster',
+        ),
+        (
+            Scope("root", "*", is_cache=True),
+            "DELETE",
+            405,
+            'delete is not supported on resources of kind "planets.example.com" in the `*` shard',
+        ),
+        (Scope("root", "*", is_cache=True), "GET", 404, 'planets.example.com "earth" not found'),
+    ],
+)
+def test_across_clusters_and_shards_only_collections_are_read(
+    scope: Scope, method: str, code: int, message: str
+) -> None:
+    collection, one = (
+        target("GET", "/apis/example.com/v1/planets"),
+        target(method, "/apis/example.com/v1/planets/earth"),
+    )
+
+    assert routing.find(collection, CATALOG, scope).plural == "planets"
+    with pytest.raises(Failure) as caught:
+        routing.find(one, CATALOG, scope)
+
+    assert (caught.value.status.code, caught.value.status.message) == (code, message)
+
+
+def test_an_identity_behind_the_plural_finds_the_plural() -> None:
+    assert found("GET", "/apis/example.com/v1/planets:0a1b2c").plural == "planets"
+
+
 @pytest.mark.parametrize("name", ["a%25b", "..", "%2e"])
 def test_names_that_would_leave_their_place_are_refused(name: str) -> None:
     with pytest.raises(Failure, match="Name parameter invalid"):

@@ -1,0 +1,236 @@
+"""The API server on a socket: HTTP/1.1 over TLS, by aiohttp's low-level server."""
+
+import asyncio
+import logging
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from errno import EADDRINUSE
+
+from aiohttp import web
+from aiohttp.http import HttpProcessingError
+from aiohttp.web_request import BaseRequest
+
+from kcpctl.apiserver.call import Query
+from kcpctl.apiserver.exchange import Answer, Application, Incoming, User
+from kcpctl.apiserver.http import answers, streams
+from kcpctl.apiserver.http.auth import user_of_subject
+
+MAX_BODY = 3 * 1024 * 1024
+_MAX_HEAD = 1024 * 1024
+"""Bytes of a request line or header: Go's limit for all of them together."""
+_SERVER = ("Server", "kcpctl")
+_AT_ONCE = 0.001
+"""To aiohttp, no time at all means no limit."""
+
+
+class PortTaken(OSError):
+    """Somebody else listens on that address and port."""
+
+    def __init__(self, host: str, port: int) -> None:
+        """Keep what was asked for."""
+        super().__init__(EADDRINUSE, f"cannot listen on {host}:{port}: the port is taken")
+        self.host = host
+        self.port = port
+
+
+class _ClientFaults(logging.Filter):
+    """Keeps out what is only the client's fault (a malformed request line): it has its 400, and is nobody's error."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        return not isinstance(error, HttpProcessingError)
+
+
+_log = logging.getLogger(__name__)
+_log.addFilter(_ClientFaults())
+
+
+class Listening:
+    """A running server; `serving` makes and ends it."""
+
+    def __init__(self, app: Application) -> None:
+        """Answer with the application."""
+        self.address = ""
+        """Such as `https://127.0.0.1:6443`."""
+        self.port = 0
+        self._app = app
+        self._endings: set[asyncio.Timeout] = set()
+        self._in_flight = 0
+        self._idle = asyncio.Event()
+        self._stopping = False
+
+    async def handle(self, request: BaseRequest) -> web.StreamResponse:
+        """Answer one request."""
+        self._in_flight += 1
+        try:
+            response = await self._respond(request)
+            if self._stopping:
+                response.force_close()
+            return response
+        finally:
+            self._in_flight -= 1
+            if not self._in_flight:
+                self._idle.set()
+
+    async def _respond(self, request: BaseRequest) -> web.StreamResponse:
+        body = await _read_body(request) if request.body_exists else b""
+        if body is None:
+            incoming = _incoming(request, b"")
+            refused = answers.failed(answers.too_large(MAX_BODY), incoming.headers, Query())
+            response = _whole(answers.finished(refused, incoming.headers))
+            response.force_close()  # the rest of the body is on its way, and nobody wants it
+            return response
+        answer = await self._app(_incoming(request, body))
+        accepts_gzip = "gzip" in request.headers.get("Accept-Encoding", "")
+        if not isinstance(answer.body, bytes):
+            return await self._stream(request, answer, accepts_gzip)
+        if accepts_gzip and len(answer.body) > streams.GZIP_OVER:
+            return await self._send(request, answer, streams.gzipped(streams.pieces(answer.body)), gzip=True)
+        return _whole(answer)
+
+    async def _stream(self, request: BaseRequest, answer: Answer, accepts_gzip: bool) -> web.StreamResponse:
+        """Send a stream, and close it whatever happens, as soon as the client has gone."""
+        assert not isinstance(answer.body, bytes)
+        stream = answer.body
+        try:
+            if answer.live:
+                return await self._send(request, answer, stream, gzip=False)
+            seen: list[bytes] = []
+            large = await streams.is_large(stream, seen)
+            if not large:
+                return _whole(answer, b"".join(seen))
+            chained = streams.chained(seen, stream)
+            if accepts_gzip:
+                return await self._send(request, answer, streams.gzipped(chained), gzip=True)
+            return await self._send(request, answer, chained, gzip=False)
+        finally:
+            await streams.close(stream)
+
+    async def _send(
+        self, request: BaseRequest, answer: Answer, stream: AsyncIterator[bytes], *, gzip: bool
+    ) -> web.StreamResponse:
+        response = web.StreamResponse(status=answer.status, headers=[*answer.headers, _SERVER])
+        if gzip:
+            response.headers["Content-Encoding"] = "gzip"
+            response.headers.add("Vary", "Accept-Encoding")
+        if self._stopping:
+            response.force_close()
+        await response.prepare(request)
+        ending = asyncio.timeout(0 if self._stopping and answer.live else None)
+        try:
+            async with ending:
+                if answer.live:
+                    self._endings.add(ending)
+                async for chunk in stream:
+                    await response.write(chunk)
+        except TimeoutError:
+            if not ending.expired():
+                raise
+        finally:
+            self._endings.discard(ending)
+        await response.write_eof()
+        return response
+
+    async def stop(self, server: web.Server, grace: float) -> None:
+        """End watches by EOF, wait for everything else in flight, at most `grace` seconds, and close connections."""
+        self._stopping = True
+        now = asyncio.get_running_loop().time()
+        for ending in self._endings:
+            ending.reschedule(now)
+        server.pre_shutdown()
+        self._idle.clear()
+        if self._in_flight:
+            try:
+                async with asyncio.timeout(grace):
+                    await self._idle.wait()
+            except TimeoutError:
+                pass  # what is still in flight is cancelled below
+        await server.shutdown(_AT_ONCE)
+        while self._in_flight:  # they have been cancelled
+            self._idle.clear()
+            await self._idle.wait()
+
+
+@asynccontextmanager
+async def serving(
+    app: Application,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 6443,
+    tls: ssl.SSLContext | None = None,
+    grace: float = 10.0,
+) -> AsyncIterator[Listening]:
+    """Serve the application as long as the block runs; leaving it stops in order.
+
+    Port 0 takes a free one. `grace` is how long, in seconds, requests in flight may take to finish. Raises `PortTaken`.
+    """
+    listening = Listening(app)
+    # A client that goes away cancels its request, so that a watch that has nothing to write ends, too.
+    server = web.Server(
+        listening.handle,
+        handler_cancellation=True,
+        access_log=None,
+        logger=_log,
+        max_line_size=_MAX_HEAD,
+        max_field_size=_MAX_HEAD,
+    )
+    listener = await _listen(server, host, port, tls)
+    try:
+        listening.port = listener.sockets[0].getsockname()[1]
+        shown = f"[{host}]" if ":" in host else host
+        listening.address = f"{'http' if tls is None else 'https'}://{shown}:{listening.port}"
+        yield listening
+    finally:
+        listener.close()
+        await listening.stop(server, grace)
+        await listener.wait_closed()
+
+
+async def _listen(server: web.Server, host: str, port: int, tls: ssl.SSLContext | None) -> asyncio.Server:
+    def protocol() -> asyncio.BaseProtocol:
+        return server()
+
+    try:
+        return await asyncio.get_running_loop().create_server(protocol, host, port, ssl=tls, backlog=1024)
+    except OSError as error:
+        if error.errno == EADDRINUSE:
+            raise PortTaken(host, port) from error
+        raise
+
+
+def _incoming(request: BaseRequest, body: bytes) -> Incoming:
+    path, _, query = request.raw_path.partition("?")
+    if not path.startswith("/"):  # absolute form, as proxies send it
+        path = "/" + path.partition("://")[2].partition("/")[2]
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    return Incoming(request.method, path, query, headers, body, _peer(request))
+
+
+def _peer(request: BaseRequest) -> User | None:
+    certificate = request.transport.get_extra_info("peercert") if request.transport is not None else None
+    return user_of_subject(certificate["subject"]) if certificate else None
+
+
+async def _read_body(request: BaseRequest) -> bytes | None:
+    """Return the body, None when it is over the limit."""
+    if (request.content_length or 0) > MAX_BODY:
+        return None
+    if request.headers.get("Expect", "").lower() == "100-continue":
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        request.writer.output_size = 0
+    parts: list[bytes] = []
+    size = 0
+    while part := await request.content.readany():
+        size += len(part)
+        if size > MAX_BODY:
+            return None
+        parts.append(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _whole(answer: Answer, body: bytes | None = None) -> web.Response:
+    if body is None:
+        assert isinstance(answer.body, bytes)
+        body = answer.body
+    return web.Response(body=body, status=answer.status, headers=[*answer.headers, _SERVER])
