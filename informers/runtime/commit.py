@@ -1,0 +1,154 @@
+"""The commit: from a reconciler's wish to the fewest writes that make it true."""
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from informers.api import patch
+from informers.api.errors import ConfigurationError, NotFound
+from informers.api.objects import Object
+from informers.api.resources import Resource
+from informers.client.client import Client
+from informers.runtime.ownership import is_applied
+from informers.runtime.result import Result
+
+T = TypeVar("T")
+JSON = dict[str, Any]
+
+
+class Committed(Enum):
+    """What became of a wish."""
+
+    TRUE = "true"
+    """The object is as wished, after a write or without one."""
+    OUTDATED = "outdated"
+    """The wish was made from an object that has changed where it matters; nothing was written."""
+    GONE = "gone"
+    """The object was deleted meanwhile."""
+
+
+async def commit(seen: Object[T], newest: Object[T], result: Result, *, to: "Target[T]") -> Committed:
+    """Make the wish true: one patch to the object's own fields, one to its status, each only if there is a difference.
+
+    `seen` is the object that the reconciler was given, `newest` the one known now. Raises `Conflict` when the server's
+    object is newer still, and whatever else the client raises.
+    """
+    if newest.uid != seen.uid:
+        return Committed.OUTDATED
+    try:
+        if result.apply:
+            await _apply(newest, result, to)
+            return Committed.TRUE
+        return await _patch(seen, newest, result, to)
+    except NotFound as error:
+        details = error.status.details
+        if details is not None and details.name:
+            return Committed.GONE
+        if result.status is None:
+            raise
+        raise _without_status(to.resource, error) from error
+
+
+class Target(msgspec.Struct, Generic[T], frozen=True):
+    """Where to write, and in whose name."""
+
+    resource: Resource[T]
+    client: Client
+    manager: str
+    """The field manager of server-side applies."""
+
+
+async def _patch(seen: Object[T], newest: Object[T], result: Result, to: Target[T]) -> Committed:
+    """Send merge patches that hold only if nobody has written since `newest`."""
+    fields, status = _patches(newest.body, result)
+    if not fields and not status:
+        return Committed.TRUE
+    if newest is not seen and (fields, status) != _patches(seen.body, result):
+        return Committed.OUTDATED
+    if fields:
+        newest = await _send(newest, fields, "", to)
+    if status:
+        await _send(newest, {"status": status}, "status", to)
+    return Committed.TRUE
+
+
+def _patches(body: JSON, result: Result) -> tuple[JSON, JSON]:
+    """Return the merge patches that the object needs: for its own fields, and for its status."""
+    fields: JSON = {}
+    if result.fields is not None:
+        fields = patch.diff(body, patch.apply(body, _effective(msgspec.to_builtins(result.fields), body)))
+    status: JSON = {}
+    if result.status is not None:
+        status = patch.diff(body.get("status") or {}, plain(result.status))
+    return fields, status
+
+
+def _effective(wish: JSON, body: JSON) -> JSON:
+    """Leave out what removes fields that are not there.
+
+    A map would be made to hold nothing, which servers drop (empty labels, say), so that it would differ for ever.
+    """
+    found: JSON = {}
+    for name, value in wish.items():
+        present = body.get(name)
+        if isinstance(value, dict) and value:
+            value = _effective(value, present if isinstance(present, dict) else {})
+            if not value:
+                continue
+        if value is not None or present is not None:
+            found[name] = value
+    return found
+
+
+async def _send(obj: Object[T], change: JSON, subresource: str, to: Target[T]) -> Object[T]:
+    metadata = {**change.get("metadata", {}), "uid": obj.uid, "resourceVersion": obj.rv}
+    return await to.client.patch(
+        to.resource, obj.name, {**change, "metadata": metadata}, namespace=obj.namespace, subresource=subresource
+    )
+
+
+async def _apply(newest: Object[T], result: Result, to: Target[T]) -> None:
+    """Apply what the controller owns, taking it over from other managers; the uid keeps a deleted object deleted."""
+    body = newest.body
+    if result.fields is not None:
+        fields = plain(result.fields)
+        if not is_applied(body, fields, manager=to.manager):
+            await _send_applied(newest, fields, "", to)
+    if result.status is not None:
+        status = {"status": plain(result.status)}
+        if not is_applied(body, status, manager=to.manager, subresource="status"):
+            await _send_applied(newest, status, "status", to)
+
+
+async def _send_applied(obj: Object[T], fields: JSON, subresource: str, to: Target[T]) -> None:
+    metadata: JSON = {**fields.get("metadata", {}), "name": obj.name, "uid": obj.uid}
+    if obj.namespace:
+        metadata["namespace"] = obj.namespace
+    kind = to.resource.kind or obj.kind
+    body = {"apiVersion": to.resource.api_version, "kind": kind, **fields, "metadata": metadata}
+    await to.client.apply(to.resource, body, manager=to.manager, force=True, subresource=subresource)
+
+
+def plain(wish: Any) -> JSON:
+    """Return the wish as a JSON object without nulls, which would otherwise differ for ever from what is stored."""
+    found = _without_nulls(msgspec.to_builtins(wish))
+    if not isinstance(found, dict):
+        raise TypeError(f"expected a mapping or a model in the Result, found {type(wish).__name__}")
+    return found
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _without_nulls(inner) for name, inner in value.items() if inner is not None}
+    if isinstance(value, list):
+        return [_without_nulls(inner) for inner in value]
+    return value
+
+
+def _without_status(resource: Resource[Any], error: NotFound) -> ConfigurationError:
+    return ConfigurationError(
+        f"expected {resource.qualified} to have a status subresource, found none ({error}); "
+        "add `subresources: {status: {}}` to the version in its CustomResourceDefinition"
+    )

@@ -1,0 +1,136 @@
+"""Controllers: a reconciler and what wakes it, as a plain value."""
+
+import inspect
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+from informers.api.errors import ConfigurationError
+from informers.api.objects import Key, Object
+from informers.api.resources import Resource
+from informers.cache.indexers import Indexer
+from informers.queue.order import Fifo, Order
+from informers.queue.ratelimit import Exponential, RateLimiter
+from informers.runtime.cluster import Cluster
+from informers.runtime.filters import Keeps
+from informers.runtime.result import Result
+from informers.runtime.sources import Read, Watch
+
+T = TypeVar("T")
+
+
+class Reconciler(Protocol[T]):
+    """Says what should be, from the object and its world: idempotent, and blind to what has changed."""
+
+    def __call__(self, obj: Object[T], cluster: Cluster, /) -> Awaitable[Result | None]:
+        """Return the wish, or None for nothing; raise to be called again later, `TerminalError` not to be."""
+
+
+Gone = Callable[[Key, Cluster], Awaitable[Result | None]]
+"""Called instead of the reconciler when there is no object; of its Result only `requeue_after` can mean something."""
+
+
+@dataclass(frozen=True)
+class Controller(Generic[T]):
+    """A reconciler, its resource and what else wakes it. Made by `controller`; calling it calls the reconciler."""
+
+    name: str
+    """Unique in its Manager; also its field manager for server-side apply."""
+    resource: Resource[T]
+    reconcile: Reconciler[T]
+    server: str = ""
+    """The name of its own server in the Manager; "" is the Manager's first."""
+    where: Keeps | None = None
+    """Which changes of its own resource wake it; None means all."""
+    owns: tuple[Resource[Any], ...] = ()
+    """Resources whose objects wake the object that controls them."""
+    watches: tuple[Watch, ...] = ()
+    reads: tuple[Read, ...] = ()
+    gone: Gone | None = None
+    """What to do for a key without an object; None does nothing."""
+    workers: int = 1
+    """How many keys are visited at a time."""
+    timeout: float | None = None
+    """Seconds that one visit may take, its writes included; None sets no limit."""
+    limiter: Callable[[], RateLimiter] = Exponential
+    """Makes the rate limiter for each run: failed keys wait 5 ms, 10 ms … 1000 s by default."""
+    order: Callable[[], Order[Key]] = Fifo
+    """Makes the order of ready keys for each run."""
+    indexers: Mapping[str, Indexer[T]] = field(default_factory=dict)
+    """Indexes of its own resource to keep, by name; for `Lister.by_index`."""
+
+    def __call__(self, obj: Object[T], cluster: Cluster) -> Awaitable[Result | None]:
+        """Call the reconciler, as a test does."""
+        return self.reconcile(obj, cluster)
+
+
+def controller(
+    resource: Resource[T],
+    *,
+    name: str = "",
+    server: str = "",
+    where: Keeps | None = None,
+    owns: Sequence[Resource[Any]] = (),
+    watches: Sequence[Watch] = (),
+    reads: Sequence[Read | Resource[Any]] = (),
+    gone: Gone | None = None,
+    workers: int = 1,
+    timeout: float | None = None,
+    limiter: Callable[[], RateLimiter] = Exponential,
+    order: Callable[[], Order[Key]] = Fifo,
+    indexers: Mapping[str, Indexer[T]] | None = None,
+) -> Callable[[Reconciler[T]], Controller[T]]:
+    """Turn an async function, or a callable frozen dataclass with collaborators, into a Controller.
+
+    The name is by default the function's or class's own. Raises `ConfigurationError` for what cannot work.
+    """
+
+    def decorate(reconcile: Reconciler[T]) -> Controller[T]:
+        made = Controller(
+            name=name or _name(reconcile),
+            resource=resource,
+            reconcile=reconcile,
+            server=server,
+            where=where,
+            owns=tuple(owns),
+            watches=tuple(watches),
+            reads=tuple(read if isinstance(read, Read) else Read(read) for read in reads),
+            gone=gone,
+            workers=workers,
+            timeout=timeout,
+            limiter=limiter,
+            order=order,
+            indexers=indexers or {},
+        )
+        _check(made)
+        return made
+
+    return decorate
+
+
+def _name(reconcile: Reconciler[Any]) -> str:
+    return str(getattr(reconcile, "__name__", "") or type(reconcile).__name__)
+
+
+def _check(made: Controller[Any]) -> None:
+    """Raise `ConfigurationError` for the first thing that cannot work."""
+    where = f"controller {made.name!r}"
+    if inspect.isclass(made.reconcile):
+        raise ConfigurationError(f"{where}: expected an async function or an instance, found a class; make one first")
+    if not _is_async(made.reconcile):
+        raise ConfigurationError(f"{where}: expected an async function of (object, cluster), found {made.reconcile!r}")
+    if made.gone is not None and not _is_async(made.gone):
+        raise ConfigurationError(f"{where}: expected gone to be an async function of (key, cluster)")
+    sources = [made.resource, *made.owns, *(w.resource for w in made.watches), *(r.resource for r in made.reads)]
+    for found in sources:
+        if not isinstance(found, Resource):
+            raise ConfigurationError(f"{where}: expected a Resource, found {found!r}")
+    if made.workers < 1:
+        raise ConfigurationError(f"{where}: expected at least 1 worker, found {made.workers}")
+    if made.timeout is not None and not 0 < made.timeout < math.inf:
+        raise ConfigurationError(f"{where}: expected a timeout in seconds above 0, or None, found {made.timeout}")
+
+
+def _is_async(function: Any) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004

@@ -1,0 +1,61 @@
+"""Notes of writes: what the latest visits of each key wrote, within bounded memory."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+import msgspec
+
+from informers.api.objects import Key
+from informers.client.records import Write
+
+
+class NotesStatistics(msgspec.Struct, frozen=True):
+    """What is noted, and what had to be let go."""
+
+    writes: int
+    """All writes that were ever noted."""
+    keys: int
+    """Keys that notes are kept of."""
+    forgotten: int
+    """Notes that gave way to newer ones; their writes cannot be waited for."""
+
+
+class WriteNotes:
+    """Remembers for each key what its last writing visit wrote: how far the cache has to be to show it.
+
+    Invariants: of one object only the latest write is kept; no more than `per_key` writes of a key, and no more than
+    `keys` keys, the oldest giving way.
+    """
+
+    def __init__(self, *, keys: int = 10_000, per_key: int = 64) -> None:
+        """Take the bounds."""
+        self._most_keys = keys
+        self._most_per_key = per_key
+        self._notes: OrderedDict[Key, tuple[Write, ...]] = OrderedDict()
+        self._writes = 0
+        self._forgotten = 0
+
+    def keep(self, key: Key, writes: Sequence[Write]) -> None:
+        """Note what a visit wrote, in its order; what earlier visits of the key wrote is dropped."""
+        if not writes:
+            return
+        self._writes += len(writes)
+        latest: dict[tuple[str, Key], Write] = {}
+        for write in writes:
+            place = (str(write.resource), write.key)
+            latest.pop(place, None)
+            latest[place] = write
+        kept = list(latest.values())[-self._most_per_key :]
+        self._forgotten += len(latest) - len(kept)
+        self._notes.pop(key, None)
+        self._notes[key] = tuple(kept)
+        if len(self._notes) > self._most_keys:
+            self._forgotten += len(self._notes.popitem(last=False)[1])
+
+    def of(self, key: Key) -> tuple[Write, ...]:
+        """Return the latest writes for a key, the oldest first."""
+        return self._notes.get(key, ())
+
+    def statistics(self) -> NotesStatistics:
+        """Return the figures at this moment."""
+        return NotesStatistics(self._writes, len(self._notes), self._forgotten)

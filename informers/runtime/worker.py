@@ -1,0 +1,183 @@
+"""The worker: takes a key, lets the reconciler wish, makes the wish true, and decides when to come back."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from informers.api.errors import AlreadyExists, Conflict, TerminalError, is_kind
+from informers.api.objects import Key, Object
+from informers.cache.listers import Lister
+from informers.client.records import Write
+from informers.clock import Clock
+from informers.queue.workqueue import QueueClosed, WorkQueue
+from informers.runtime.cluster import Cluster, World
+from informers.runtime.commit import Committed, Target, commit
+from informers.runtime.controller import Controller
+from informers.runtime.facts import Outcome, Reconciled
+from informers.runtime.notes import WriteNotes
+from informers.runtime.observers import Observers
+from informers.runtime.result import Result
+
+T = TypeVar("T")
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """How a visit ended, and what it asks for."""
+
+    outcome: Outcome
+    requeue_after: float = 0.0
+    error: BaseException | None = None
+
+
+class Work(msgspec.Struct, Generic[T], frozen=True):
+    """All that the workers of one controller share."""
+
+    controller: Controller[T]
+    queue: WorkQueue[Key]
+    objects: Lister[T]
+    """Its own resource, over all clusters."""
+    world: World
+    notes: WriteNotes
+    observers: Observers
+    clock: Clock
+
+
+async def work(shared: Work[Any]) -> None:
+    """Visit keys, one after the other, until the queue is closed."""
+    while True:
+        try:
+            async with shared.queue.take() as key:
+                await _visit(shared, key)
+        except QueueClosed:
+            return
+
+
+async def _visit(shared: Work[Any], key: Key) -> None:
+    attempt = shared.queue.limiter.failures(key) + 1
+    started = shared.clock.monotonic()
+    writes: list[Write] = []
+    try:
+        verdict = await _judge(shared, key, writes)
+    finally:
+        shared.notes.keep(key, writes)
+    retry_in = settle(shared.queue, key, verdict)
+    took = shared.clock.monotonic() - started
+    shared.observers.notice(
+        Reconciled(shared.controller.name, key, attempt, took, verdict.outcome, retry_in, verdict.error, tuple(writes))
+    )
+
+
+def settle(queue: WorkQueue[Key], key: Key, verdict: Verdict) -> float | None:
+    """Decide when the key is visited again; return the delay in seconds, None where only a change brings it back.
+
+    This is the whole retry policy. Only what went well resets the backoff; a terminal error keeps it, so that a change
+    which leads to an error again does not start from the shortest delay.
+    """
+    match verdict.outcome:
+        case Outcome.SUCCESS | Outcome.GONE:
+            queue.forget(key)
+            return None
+        case Outcome.REQUEUED:
+            queue.forget(key)
+            queue.add_after(key, verdict.requeue_after)
+            return verdict.requeue_after
+        case Outcome.TERMINAL:
+            return None
+        case Outcome.CONFLICT | Outcome.ERROR | Outcome.TIMEOUT:
+            return queue.add_rate_limited(key)
+
+
+async def _judge(shared: Work[Any], key: Key, writes: list[Write]) -> Verdict:
+    """Reconcile the key's newest object, and commit the wish; whatever the user's code raises becomes a verdict."""
+    try:
+        async with _deadline(shared.clock, shared.controller.timeout) as timeout:
+            return await _reconcile(shared, key, writes)
+    except asyncio.CancelledError:
+        if _being_cancelled():
+            raise
+        return Verdict(Outcome.ERROR, error=RuntimeError("the reconciler let a CancelledError of its own escape"))
+    except Exception as error:  # noqa: BLE001 - the user's code: any error is a verdict on this key, not on the process
+        if timeout.expired():
+            limit = shared.controller.timeout
+            return Verdict(Outcome.TIMEOUT, error=TimeoutError(f"expected the visit to end within {limit} s"))
+        return _verdict_on(error)
+
+
+def _verdict_on(error: Exception) -> Verdict:
+    if is_kind(error, TerminalError):
+        return Verdict(Outcome.TERMINAL, error=error)
+    if isinstance(error, Conflict) and _is_race(error):
+        return Verdict(Outcome.CONFLICT)
+    return Verdict(Outcome.ERROR, error=error)
+
+
+def _is_race(error: Conflict) -> bool:
+    """Say whether the newer object, which is on its way, settles it; a taken name or field manager does not go away."""
+    causes = error.status.details.causes if error.status.details else []
+    return not isinstance(error, AlreadyExists) and all(cause.reason != "FieldManagerConflict" for cause in causes)
+
+
+async def _reconcile(shared: Work[Any], key: Key, writes: list[Write]) -> Verdict:
+    cluster = Cluster(key.cluster, shared.world, writes.append)
+    seen = _find(shared, key)
+    if seen is None:
+        if shared.controller.gone is None:
+            return Verdict(Outcome.GONE)
+        result = _checked(await shared.controller.gone(key, cluster))
+    else:
+        result = _checked(await shared.controller.reconcile(seen, cluster))
+        if await _commit(shared, cluster, seen, result) is Committed.OUTDATED:
+            return Verdict(Outcome.CONFLICT)
+    if result.requeue_after is not None:
+        return Verdict(Outcome.REQUEUED, result.requeue_after)
+    return Verdict(Outcome.SUCCESS)
+
+
+async def _commit(shared: Work[T], cluster: Cluster, seen: Object[T], result: Result) -> Committed:
+    if result.status is None and result.fields is None:
+        return Committed.TRUE
+    newest = _find(shared, seen.key)
+    if newest is None:
+        return Committed.GONE
+    return await commit(
+        seen, newest, result, to=Target(shared.controller.resource, cluster.client, shared.controller.name)
+    )
+
+
+def _find(shared: Work[T], key: Key) -> Object[T] | None:
+    return shared.objects.cluster(key.cluster).find(key.name, key.namespace)
+
+
+def _checked(result: Result | None) -> Result:
+    if result is None:
+        return _NOTHING
+    if not isinstance(result, Result):
+        raise TypeError(f"expected a Result or None from the reconciler, found {type(result).__name__}")
+    return result
+
+
+_NOTHING = Result()
+
+
+def _being_cancelled() -> bool:
+    """Say whether somebody cancels this task; if not, a CancelledError is only the user's code letting one escape."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
+
+
+@asynccontextmanager
+async def _deadline(clock: Clock, seconds: float | None) -> AsyncIterator[asyncio.Timeout]:
+    """Raise TimeoutError in the block after that many seconds of the clock; None sets no limit."""
+    loop = asyncio.get_running_loop()
+    async with asyncio.timeout(None) as scope:
+        if seconds is None:
+            yield scope
+            return
+        timer = clock.call_at(clock.monotonic() + seconds, lambda: scope.reschedule(loop.time()))
+        try:
+            yield scope
+        finally:
+            timer.cancel()
