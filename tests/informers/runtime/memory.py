@@ -19,7 +19,6 @@ from informers.api.patch import apply
 from informers.client.addresses import Scope
 from informers.client.server import Server
 from informers.client.transport import Request
-from informers.clock import Clock
 from tests.informers.runtime.objects import body
 
 JSON = dict[str, Any]
@@ -72,9 +71,9 @@ class MemoryServer:
         """Return an object."""
         return self.objects[(plural, "", cluster, namespace, name)]
 
-    def server(self, name: str = "memory", *, scope: Scope = Scope.PLAIN, clock: Clock | None = None) -> Server:
+    def server(self, name: str = "memory", *, scope: Scope = Scope.PLAIN) -> Server:
         """Return a Server that talks to it."""
-        return Server(name, self, scope=scope, **({"clock": clock} if clock else {}))
+        return Server(name, self, scope=scope)
 
     # Transport
 
@@ -194,24 +193,26 @@ def _key(at: dict[str, str]) -> tuple[str, ...]:
 
 
 def _within(key: tuple[str, ...], at: dict[str, str]) -> bool:
-    asked = (at["plural"], at["shard"], at["cluster"], at["namespace"])
-    return all(want in (have, "*") or (want == "" and n == 3) for n, (have, want) in enumerate(zip(key, asked)))
+    plural, shard, cluster, namespace, _ = key
+    return (
+        plural == at["plural"]
+        and at["shard"] in (shard, "*")
+        and at["cluster"] in (cluster, "*")
+        and at["namespace"] in (namespace, "")
+    )
 
 
 def _own(obj: JSON, sent: JSON, manager: str, subresource: str) -> None:
-    """Write down what the manager applied, every list being atomic."""
+    """Write down what the manager applied: its status, or its labels; lists are atomic."""
 
     def fields(value: Any) -> JSON:
         return {f"f:{name}": fields(inner) for name, inner in value.items()} if isinstance(value, dict) else {}
 
-    applied = (
-        {"status": sent["status"]} if subresource else {k: v for k, v in sent.items() if k in ("spec", "metadata")}
-    )
-    applied = {**applied, **({"metadata": {"labels": sent["metadata"].get("labels", {})}} if not subresource else {})}
-    entry = {"manager": manager, "operation": "Apply", "subresource": subresource, "fieldsV1": fields(applied)}
+    own = {"status": sent["status"]} if subresource else {"metadata": {"labels": sent["metadata"].get("labels", {})}}
+    entry = {"manager": manager, "operation": "Apply", "subresource": subresource, "fieldsV1": fields(own)}
     others = [
-        e
-        for e in obj["metadata"].get("managedFields", [])
-        if (e["manager"], e["subresource"]) != (manager, subresource)
+        other
+        for other in obj["metadata"].get("managedFields", [])
+        if (other["manager"], other["subresource"]) != (manager, subresource)
     ]
     obj["metadata"] = {**obj["metadata"], "managedFields": [*others, entry]}

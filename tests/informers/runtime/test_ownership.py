@@ -58,11 +58,7 @@ def test_a_field_that_somebody_removed_is_applied_again() -> None:
     assert not applied(owning({"f:members": {}, "f:ready": {}}, members=1), members=1, ready=1)
 
 
-CONDITIONS = {
-    "f:conditions": {
-        'k:{"type":"Ready"}': {".": {}, "f:type": {}, "f:status": {}},
-    }
-}
+CONDITIONS: dict[str, Any] = {"f:conditions": {'k:{"type":"Ready"}': {".": {}, "f:type": {}, "f:status": {}}}}
 READY = {"type": "Ready", "status": "True"}
 THEIRS = {"type": "Theirs", "status": "False"}
 
