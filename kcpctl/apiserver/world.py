@@ -1,6 +1,6 @@
 """What the verbs work on: the store, what is served, and how stored objects are shown."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 
 import msgspec
@@ -52,13 +52,23 @@ class World:
     """One API server's state and rules. Served kinds are told apart by identity: a changed schema is another Served."""
 
     def __init__(
-        self, storage: Storage, catalog: Catalog, *, clock: Clock = _SYSTEM_CLOCK, rng: Random = _RANDOM
+        self,
+        storage: Storage,
+        catalog: Catalog,
+        *,
+        clock: Clock = _SYSTEM_CLOCK,
+        rng: Random = _RANDOM,
+        admission: Sequence[Admission] = (),
     ) -> None:
-        """Show what the storage holds as the catalogue says; `rng` decides how long watches last by themselves."""
+        """Show what the storage holds as the catalogue says.
+
+        `rng` decides how long watches last by themselves; every write passes the admission rules, in order.
+        """
         self.storage = storage
         self.catalog = catalog
         self.clock = clock
         self.rng = rng
+        self.admission = tuple(admission)
         self._events: Recent[tuple[Served, str, int], Event] = Recent(_EVENTS_KEPT)
         self._converted: Recent[tuple[Served, str, int], bytes] = Recent(_CONVERTED_KEPT)
         self._watches: dict[Served, dict[Callable[[], None], None]] = {}
