@@ -1,0 +1,210 @@
+"""The engine that survives its process: state in memory, every write on disk before anybody hears of it.
+
+Writes are committed in groups, on one thread, one group in flight: what arrives meanwhile is the next group. So the
+disk is waited for once for several writers, and the loop never waits for it.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Self
+
+from informers.clock import Clock, SystemClock
+from kcpctl.apiserver.storage.base import Change, KeyExists, Mismatch, Record, Slice, Unavailable
+from kcpctl.apiserver.storage.feeds import MemoryFeed
+from kcpctl.apiserver.storage.history import FIVE_MINUTES, History, Window
+from kcpctl.apiserver.storage.revisions import first_revision
+from kcpctl.apiserver.storage.sqlite_file import Connect, Loaded, SqliteFile, connect, open_file
+from kcpctl.apiserver.storage.state import State
+
+_GROUP = 256
+"""Most writes in one transaction: it bounds how long the first of them waits."""
+
+_SYSTEM_CLOCK = SystemClock()
+
+
+class _Write:
+    """One write that waits for its group. `expect` is None for a creation, `value` for a deletion."""
+
+    __slots__ = ("done", "expect", "key", "value")
+
+    def __init__(self, key: str, value: bytes | None, expect: int | None, done: asyncio.Future[int]) -> None:
+        self.key = key
+        self.value = value
+        self.expect = expect
+        self.done = done
+
+
+class SqliteStorage:
+    """A `Storage` in one file.
+
+    Invariants: what is in `_state` is on disk; at most one group is in flight, and it holds at most one write a key;
+    revisions are given to writes when their group starts, so that a group that fails leaves no gap.
+    """
+
+    def __init__(
+        self, file: SqliteFile, loaded: Loaded, thread: ThreadPoolExecutor, window: Window, clock: Clock
+    ) -> None:
+        """Use `open`."""
+        self._file = file
+        self._thread = thread
+        self._clock = clock
+        self._identity = loaded.identity
+        self._state = State(History(loaded.revision, window, loaded.changes), loaded.records)
+        self._waiting: deque[_Write] = deque()
+        self._is_writing = False
+        self._rest: asyncio.Future[None] | None = None
+        self._closed = False
+
+    @classmethod
+    async def open(
+        cls, path: Path, *, window: Window = FIVE_MINUTES, clock: Clock = _SYSTEM_CLOCK, connect: Connect = connect
+    ) -> Self:
+        """Open the store in a file, or make it; its folder must be there. Raises `CannotOpen`.
+
+        After a restart watches go on from where they were, as far as history reaches; from before that they get
+        `Compacted`. A store that is made begins at a revision that no earlier one has reached (`first_revision`).
+        """
+        thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kcpctl-sqlite")
+        run = asyncio.get_running_loop().run_in_executor
+        try:
+            file = await run(thread, open_file, path, first_revision(clock.now()), connect)
+            loaded = await run(thread, file.load, window.changes)
+        except BaseException:
+            thread.shutdown()
+            raise
+        return cls(file, loaded, thread, window, clock)
+
+    @property
+    def identity(self) -> str:
+        """A UUID made when the store was created."""
+        return self._identity
+
+    @property
+    def revision(self) -> int:
+        """The newest revision that is durable and visible."""
+        return self._state.revision
+
+    @property
+    def oldest(self) -> int:
+        """The oldest revision that `range` and `watch` can still start from."""
+        return self._state.history.oldest
+
+    async def get(self, key: str) -> Record | None:
+        """Return the newest durable value of the key; never waits."""
+        return self._state.get(key)
+
+    async def range(self, prefix: str, *, start: str = "", limit: int = 0, revision: int = 0) -> Slice:
+        """Return records under the prefix, from `start` on; never waits. Raises `Compacted`, `FutureRevision`."""
+        return self._state.range(prefix, start=start, limit=limit, revision=revision)
+
+    async def create(self, key: str, value: bytes) -> int:
+        """Store a new key and return its revision. Raises `KeyExists`, `Unavailable`."""
+        return await self._write(key, value, None)
+
+    async def update(self, key: str, value: bytes, *, expect: int) -> int:
+        """Replace the value of a key that is at revision `expect`. Raises `Mismatch`, `Unavailable`."""
+        return await self._write(key, value, expect)
+
+    async def delete(self, key: str, *, expect: int) -> int:
+        """Remove a key that is at revision `expect`. Raises `Mismatch`, `Unavailable`."""
+        return await self._write(key, None, expect)
+
+    def watch(self, prefix: str, revision: int) -> MemoryFeed:
+        """Start a feed of the changes under the prefix after `revision`."""
+        return self._state.watch(prefix, revision)
+
+    async def compact(self, revision: int) -> None:
+        """Forget history before `revision`, on disk as well. Raises `FutureRevision`, `Unavailable`."""
+        self._state.history.compact(revision)
+        await self._on_thread(self._file.forget, self._state.history.oldest)
+
+    async def aclose(self) -> None:
+        """Wait until all writes are on disk, end all feeds and unlock the file; later writes raise `Unavailable`."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._is_writing:
+            self._rest = asyncio.get_running_loop().create_future()
+            await self._rest
+        self._state.feeds.close()
+        await self._on_thread(self._file.close)
+        self._thread.shutdown()
+
+    async def _on_thread(self, job: Callable[..., None], *arguments: object) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._thread, job, *arguments)
+
+    async def _write(self, key: str, value: bytes | None, expect: int | None) -> int:
+        """Wait for the disk. When the caller is cancelled the write may happen or not, but never half."""
+        if self._closed:
+            raise Unavailable("the store is closed")
+        loop = asyncio.get_running_loop()
+        write = _Write(key, value, expect, loop.create_future())
+        self._waiting.append(write)
+        if not self._is_writing:
+            self._is_writing = True
+            loop.call_soon(self._start_group)  # what else is written in this turn of the loop joins the group
+        return await write.done
+
+    def _start_group(self) -> None:
+        """Send the next group to the disk, if there is one."""
+        group, changes = self._take_group()
+        if not group:
+            self._is_writing = False
+            if self._rest is not None:
+                self._rest.set_result(None)
+            return
+        loop = asyncio.get_running_loop()
+        job = self._thread.submit(self._file.commit, changes, self._state.history.oldest)
+        job.add_done_callback(lambda job: loop.call_soon_threadsafe(self._end_group, group, changes, job))
+
+    def _end_group(self, group: list[_Write], changes: list[Change], job: Future[None]) -> None:
+        """Make a durable group visible and answer it; a failed one changes nothing."""
+        error = job.exception()
+        if error is None:
+            self._state.apply(changes, self._clock.monotonic())
+        for write, change in zip(group, changes, strict=True):
+            if write.done.done():
+                continue  # its caller was cancelled meanwhile
+            if error is None:
+                write.done.set_result(change.revision)
+            else:
+                write.done.set_exception(_again(error))
+        asyncio.get_running_loop().call_soon(self._start_group)  # after those who were answered may have written again
+
+    def _take_group(self) -> tuple[list[_Write], list[Change]]:
+        """Take writes that can go together, and refuse those that cannot succeed.
+
+        A second write to a key waits for the next group: whether it can succeed is known when the first one is durable.
+        """
+        group: list[_Write] = []
+        changes: list[Change] = []
+        taken: set[str] = set()
+        later: deque[_Write] = deque()
+        while self._waiting and len(group) < _GROUP:
+            write = self._waiting.popleft()
+            if write.done.done():
+                continue
+            if write.key in taken:
+                later.append(write)
+                continue
+            current = self._state.get(write.key)
+            if (current.revision if current is not None else None) != write.expect:
+                write.done.set_exception(KeyExists(write.key) if write.expect is None else Mismatch(current))
+                continue
+            taken.add(write.key)
+            group.append(write)
+            changes.append(Change(write.key, self._state.revision + len(group), write.value, current))
+        self._waiting.extendleft(reversed(later))
+        return group, changes
+
+
+def _again(error: BaseException) -> BaseException:
+    """Return an error for one more of those who have to hear it; each raises an object of its own."""
+    if not isinstance(error, Unavailable):
+        return error
+    copy = Unavailable(str(error))
+    copy.__cause__ = error
+    return copy

@@ -1,0 +1,223 @@
+"""The file behind the durable engine: what stands in it, and how it is opened, read and written.
+
+    store(identity, revision)                  one row: the store's UUID, and the counter of revisions
+    object(key, revision, value)               what there is now
+    change(revision, key, was_revision, was)   how to undo the latest changes, one a revision, without gaps
+
+Everything here blocks, and is called from one thread. The file is locked for the process that opened it.
+"""
+
+import os
+import sqlite3
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import msgspec
+
+from kcpctl.apiserver.storage.base import Change, Record, StorageError, Unavailable
+
+Connect = Callable[[Path], sqlite3.Connection]
+"""How a connection to a file is made; where tests put failing disks in."""
+
+FORMAT = 1
+"""What the tables above mean. A file with a higher number is refused; there is no lower one yet."""
+
+_APPLICATION = 0x6B637073
+"""SQLite's application_id of our files: `kcps`."""
+
+_SCHEMA = """
+CREATE TABLE store (id INTEGER PRIMARY KEY CHECK (id = 1), identity TEXT NOT NULL, revision INTEGER NOT NULL);
+CREATE TABLE object (key TEXT PRIMARY KEY, revision INTEGER NOT NULL, value BLOB NOT NULL);
+CREATE TABLE change (revision INTEGER PRIMARY KEY, key TEXT NOT NULL, was_revision INTEGER, was BLOB);
+"""
+
+_PUT = """
+INSERT INTO object (key, revision, value) VALUES (?, ?, ?)
+ON CONFLICT (key) DO UPDATE SET revision = excluded.revision, value = excluded.value
+"""
+
+
+_FORGET_EVERY = 1024
+"""Changes that may stay in the file longer than in memory, so that few transactions have to delete."""
+
+
+class CannotOpen(StorageError):
+    """The file cannot be used; the message says why and what to do."""
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """What a file held when it was opened."""
+
+    identity: str
+    revision: int
+    records: list[Record]
+    changes: list[Change]
+    """The latest ones, up to `revision`."""
+
+
+class SqliteFile:
+    """An open file.
+
+    Invariant: the changes in it are those of the revisions up to the counter, from some revision on, without a gap.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        """Use `open_file`."""
+        self.path = path
+        self._connection = connection
+        self._oldest = 0
+
+    def load(self, changes: int) -> Loaded:
+        """Read everything, but at most that many changes."""
+        run = self._connection.execute
+        identity, revision = run("SELECT identity, revision FROM store").fetchone()
+        self._oldest = run("SELECT coalesce(min(revision) - 1, ?) FROM change", (revision,)).fetchone()[0]
+        records = [Record(*row) for row in run("SELECT key, revision, value FROM object")]
+        undo = run(
+            "SELECT revision, key, was_revision, was FROM change WHERE revision > ? ORDER BY revision DESC",
+            (revision - changes,),
+        )
+        return Loaded(identity, revision, records, _redone(undo.fetchall(), records))
+
+    def commit(self, changes: Sequence[Change], oldest: int) -> None:
+        """Make changes durable, all or none; history up to `oldest` may go meanwhile. Raises `Unavailable`."""
+        forget = oldest - self._oldest >= _FORGET_EVERY
+        with self._transaction():
+            self._write(changes)
+            if forget:
+                self._forget(oldest)
+        if forget:
+            self._oldest = oldest
+
+    def forget(self, oldest: int) -> None:
+        """Drop the history up to `oldest`. Raises `Unavailable`."""
+        with self._transaction():
+            self._forget(oldest)
+        self._oldest = max(oldest, self._oldest)
+
+    def close(self) -> None:
+        """Fold the log into the file and unlock it."""
+        self._connection.close()
+        _pid_file(self.path).unlink(missing_ok=True)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            yield
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            with suppress(sqlite3.Error):  # if this fails too, the next BEGIN says so
+                self._connection.execute("ROLLBACK")
+            raise Unavailable(f"cannot write to {self.path}: {error}") from error
+
+    def _write(self, changes: Sequence[Change]) -> None:
+        many = self._connection.executemany
+        many(_PUT, [(c.key, c.revision, c.value) for c in changes if c.value is not None])
+        many("DELETE FROM object WHERE key = ?", [(c.key,) for c in changes if c.value is None])
+        many("INSERT INTO change VALUES (?, ?, ?, ?)", [(c.revision, c.key, *_was(c)) for c in changes])
+        self._connection.execute("UPDATE store SET revision = ?", (changes[-1].revision,))
+
+    def _forget(self, oldest: int) -> None:
+        self._connection.execute("DELETE FROM change WHERE revision <= ?", (oldest,))
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Connect to a file without waiting for other processes; transactions are begun by hand."""
+    return sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+
+
+def open_file(path: Path, first_revision: int, connect: Connect = connect) -> SqliteFile:
+    """Open a file, or make it, beginning at that revision. Raises `CannotOpen`."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))  # SQLite gives its log the same rights
+        connection = connect(path)
+    except (OSError, sqlite3.Error) as error:
+        raise CannotOpen(f"expected to read and write {path}, found: {error}") from error
+    try:
+        _lock(path, connection)
+        _prepare(path, connection, first_revision)
+    except BaseException:
+        connection.close()
+        raise
+    _pid_file(path).write_text(f"{os.getpid()}\n")
+    return SqliteFile(path, connection)
+
+
+def _lock(path: Path, connection: sqlite3.Connection) -> None:
+    """Take the file for this process alone: SQLite's exclusive mode holds its lock until the connection closes."""
+    try:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA fullfsync = ON")  # elsewhere than on macOS this is what FULL does anyway
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("COMMIT")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+            raise CannotOpen(f"expected to read and write {path}, found: {error}") from error
+        raise CannotOpen(
+            f"expected {path.parent} to be used by this process alone, found {path.name} in use by {_owner(path)}; "
+            "stop that process or use another data directory"
+        ) from error
+    except sqlite3.DatabaseError as error:
+        raise CannotOpen(f"expected a kcpctl store in {path}, found: {error}; use another data directory") from error
+
+
+def _prepare(path: Path, connection: sqlite3.Connection, first_revision: int) -> None:
+    """Check whose file it is, and in which format; fill a new one."""
+    application, number, tables = connection.execute(
+        "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema) "
+        "FROM pragma_application_id, pragma_user_version"
+    ).fetchone()
+    if (application, number, tables) == (0, 0, 0):
+        _fill(connection, first_revision)
+    elif application != _APPLICATION:
+        raise CannotOpen(
+            f"expected a kcpctl store in {path}, found another SQLite database; use another data directory"
+        )
+    elif number > FORMAT:
+        raise CannotOpen(
+            f"expected {path} in format {FORMAT} or older, found format {number}: a newer kcpctl wrote it; "
+            "run that version, or use another data directory"
+        )
+
+
+def _fill(connection: sqlite3.Connection, first_revision: int) -> None:
+    connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA}")
+    connection.execute("INSERT INTO store VALUES (1, ?, ?)", (str(uuid.uuid4()), first_revision))
+    connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {FORMAT}")
+    connection.execute("COMMIT")
+
+
+def _redone(undo: list[tuple[int, str, int | None, bytes | None]], records: list[Record]) -> list[Change]:
+    """Return changes, oldest first, from what undoes them, newest first.
+
+    A change's value is what the next change of its key undid, or what is there now.
+    """
+    after: dict[str, bytes | None] = {record.key: record.value for record in records}
+    changes = []
+    for revision, key, was_revision, was in undo:
+        previous = Record(key, was_revision, was) if was_revision is not None and was is not None else None
+        changes.append(Change(key, revision, after.get(key), previous))
+        after[key] = was
+    changes.reverse()
+    return changes
+
+
+def _was(change: Change) -> tuple[int | None, bytes | None]:
+    return (None, None) if change.previous is None else (change.previous.revision, change.previous.value)
+
+
+def _pid_file(path: Path) -> Path:
+    return path.with_name(path.name + ".pid")
+
+
+def _owner(path: Path) -> str:
+    try:
+        return f"process {int(_pid_file(path).read_text())}"
+    except (OSError, ValueError):
+        return "another process"
