@@ -27,6 +27,9 @@ class Result:
     """Write by server-side apply, with the controller's name as field manager, instead of a merge patch: for objects
     with several writers. What was applied before and is not named now goes."""
 
+    error: Exception | None = None
+    """What went wrong all the same: the wish is written first, then the visit counts as failed with this error."""
+
     def __post_init__(self) -> None:
         if self.requeue_after is not None and math.isnan(self.requeue_after):
             raise ValueError("expected requeue_after in seconds, found nan")

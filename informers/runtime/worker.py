@@ -131,6 +131,8 @@ async def _reconcile(shared: Work[Any], key: Key, writes: list[Write]) -> Verdic
         result = _checked(await shared.controller.reconcile(seen, cluster))
         if await _commit(shared, cluster, seen, result) is Committed.OUTDATED:
             return Verdict(Outcome.CONFLICT)
+    if result.error is not None:
+        return _verdict_on(result.error)
     if result.requeue_after is not None:
         return Verdict(Outcome.REQUEUED, result.requeue_after)
     return Verdict(Outcome.SUCCESS)

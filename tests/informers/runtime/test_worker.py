@@ -204,6 +204,16 @@ async def test_a_wish_is_committed_and_noted(start: Start, memory: MemoryServer)
     assert len(memory.writes) == 1
 
 
+async def test_a_wish_that_comes_with_an_error_is_written_and_retried(start: Start, memory: MemoryServer) -> None:
+    async def reconcile(obj: Object[Any], cluster: Cluster) -> Result:
+        return Result(status={"message": "half of it"}, error=LookupError("the other half"), requeue_after=60)
+
+    seen = await start(reconcile).visit()
+
+    assert (seen.outcome, str(seen.error), seen.retry_in) == (Outcome.ERROR, "the other half", 1)
+    assert memory.get("blue")["status"] == {"message": "half of it"}
+
+
 async def test_writes_of_the_reconciler_itself_are_noted_even_if_it_fails(start: Start, memory: MemoryServer) -> None:
     async def reconcile(obj: Object[Any], cluster: Cluster) -> None:
         await cluster.client.patch(TEAMS, "blue", {"spec": {"size": 1}}, namespace="default")
