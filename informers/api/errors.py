@@ -260,14 +260,23 @@ def error_from_answer(code: int, body: bytes, *, retry_after: float | None = Non
 
     Proxies, crashed handlers and unknown paths answer plain text: the first line of it becomes the message.
     """
+    status = _stated(body) or Status(message=_first_line(body) or f"HTTP {code} without a body")
+    if status.code != code:
+        status = msgspec.structs.replace(status, code=code)
+    return api_error(status, retry_after=retry_after)
+
+
+def _stated(body: bytes) -> Status | None:
+    """Return the Status in the body; None where it is something else, JSON of another kind included."""
     try:
         status = _decode_status(body)
-        if status.code != code:
-            status = msgspec.structs.replace(status, code=code)
     except msgspec.DecodeError:
-        text = body[:400].decode("utf-8", "replace").strip().partition("\n")[0]
-        status = Status(message=text or f"HTTP {code} without a body", code=code)
-    return api_error(status, retry_after=retry_after)
+        return None
+    return status if status.message or status.reason else None
+
+
+def _first_line(body: bytes) -> str:
+    return body[:400].decode("utf-8", "replace").strip().partition("\n")[0]
 
 
 def is_kind(error: BaseException, *kinds: type[BaseException]) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Protocol
 
+from informers.api.errors import ConfigurationError
 from informers.client.tls import SYSTEM_TLS, SYSTEM_TRUST, Pem, Tls, TlsContexts, Trust
 
 NO_HEADERS: Mapping[str, str] = {}
@@ -127,5 +128,8 @@ class BasicPassword:
 
 
 def bearer(token: str) -> dict[str, str]:
-    """Return the header that carries the token."""
-    return {"Authorization": f"Bearer {token.strip()}"}
+    """Return the header that carries the token; raises `ConfigurationError` on what no header can carry."""
+    stripped = token.strip()
+    if not (stripped.isascii() and stripped.isprintable()):
+        raise ConfigurationError(f"expected a token of printable ASCII, found {len(stripped)} characters with others")
+    return {"Authorization": f"Bearer {stripped}"}

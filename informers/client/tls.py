@@ -4,18 +4,15 @@ import asyncio
 import os
 import ssl
 import tempfile
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from informers.api.errors import ConfigurationError
-from informers.client.single import SingleFlight
+from informers.client.renewing import SYSTEM_CLOCK, Renewal, Renewing
+from informers.clock import Clock
 
 RECHECK = 60.0
 """Seconds after which certificate files are read again."""
-RECHECK_HALF_WRITTEN = 2.0
-"""The same, after files were found that do not fit together."""
 
 
 @dataclass(frozen=True)
@@ -106,49 +103,36 @@ class TlsContexts:
         certificate: Pem = NO_PEM,
         key: Pem = NO_PEM,
         *,
-        monotonic: Callable[[], float] = time.monotonic,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         """Take what to trust and, unless callers bring a pair, the client certificate and its key."""
         self._trust = trust
         self._certificate = certificate
         self._key = key
-        self._monotonic = monotonic
         self._pair: Pair | None = None
-        self._context: ssl.SSLContext | None = None
         self._material: _Material | None = None
-        self._refused = False
-        self._recheck_at = float("-inf")
-        self._refresh = SingleFlight(self._refreshed)
+        self._context: ssl.SSLContext | None = None
+        self._renewing = Renewing(self._renew, clock)
 
     async def context(self, pair: Pair | None = None) -> ssl.SSLContext:
         """Return the context, the same one while nothing changed; may wait for a thread.
 
-        `pair` goes before the configured certificate. Raises `ConfigurationError` when files or PEM text are of no use.
+        `pair` goes before the configured certificate. Raises `ConfigurationError` when files or PEM text are of no use;
+        files that change are taken over once they fit together.
         """
         if pair != self._pair:
             self._pair = pair
-            self.invalidate()
-        if self._context is None or self._refused or self._monotonic() >= self._recheck_at:
-            return await self._refresh()
-        return self._context
+            self._renewing.invalidate()
+        return await self._renewing.get()
 
     def invalidate(self) -> None:
         """Read the files again at the next use."""
-        self._refused = True
+        self._renewing.invalidate()
 
-    async def _refreshed(self) -> ssl.SSLContext:
-        """Read and build; files that are being written do no harm while the old context has not been refused."""
-        try:
-            self._material, context = await asyncio.to_thread(self._built, self._pair, self._material, self._context)
-        except ConfigurationError:
-            if self._context is None or self._refused:
-                raise
-            self._recheck_at = self._monotonic() + RECHECK_HALF_WRITTEN
-            return self._context
-        self._context = context
-        self._refused = False
-        self._recheck_at = self._monotonic() + RECHECK
-        return context
+    async def _renew(self) -> Renewal[ssl.SSLContext]:
+        material, context = await asyncio.to_thread(self._built, self._pair, self._material, self._context)
+        self._material, self._context = material, context
+        return Renewal(context, RECHECK)
 
     def _built(
         self, pair: Pair | None, old: _Material | None, context: ssl.SSLContext | None

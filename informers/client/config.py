@@ -1,0 +1,41 @@
+"""What is known of a server before the first request: address, credentials, and where to look by default."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from informers.client.credentials import Credentials
+from informers.client.records import Retried
+from informers.client.retry import Retry
+from informers.client.server import Server
+
+_ONCE = Retry()
+
+
+@dataclass(frozen=True)
+class ServerConfig:
+    """One server as a kubeconfig's context, or the pod we run in, describes it."""
+
+    address: str
+    credentials: Credentials
+    namespace: str = ""
+    """The namespace to use where none is named; "" where the configuration has none."""
+    proxy: str | None = None
+    tls_server_name: str | None = None
+    context: str = ""
+    """The context's name; "" in a pod."""
+    source: str = ""
+    """Where it was found, for messages."""
+
+    def server(
+        self, name: str = "", *, retry: Retry = _ONCE, noticed: Callable[[Retried], None] | None = None
+    ) -> Server:
+        """Return the server, by default under the context's name."""
+        return Server.from_address(
+            self.address,
+            name=name or self.context,
+            credentials=self.credentials,
+            proxy=self.proxy,
+            tls_server_name=self.tls_server_name,
+            retry=retry,
+            noticed=noticed,
+        )
