@@ -106,7 +106,7 @@ SCHEMA.define(
     many("x-kubernetes-validations", 44, _VALIDATION_RULE, merge_key="rule"),
 )
 
-_NAMES = Message(
+NAMES = Message(
     "CustomResourceDefinitionNames",
     (
         text("plural", 1, ALWAYS),
@@ -213,23 +213,20 @@ _CONDITION = Message(
     ),
 )
 
+SPEC = Message(
+    "CustomResourceDefinitionSpec",
+    (
+        text("group", 1, ALWAYS),
+        one("names", 3, NAMES),
+        text("scope", 4, ALWAYS, go_type="v1.ResourceScope"),
+        many("versions", 7, _VERSION, printed=ALWAYS),
+        one("conversion", 9, _CONVERSION, UNLESS_ABSENT),
+        scalar("preserveUnknownFields", 10, Kind.FLAG),
+    ),
+)
 CUSTOM_RESOURCE_DEFINITION = top(
     "CustomResourceDefinition",
-    one(
-        "spec",
-        2,
-        Message(
-            "CustomResourceDefinitionSpec",
-            (
-                text("group", 1, ALWAYS),
-                one("names", 3, _NAMES),
-                text("scope", 4, ALWAYS, go_type="v1.ResourceScope"),
-                many("versions", 7, _VERSION, printed=ALWAYS),
-                one("conversion", 9, _CONVERSION, UNLESS_ABSENT),
-                scalar("preserveUnknownFields", 10, Kind.FLAG),
-            ),
-        ),
-    ),
+    one("spec", 2, SPEC),
     one(
         "status",
         3,
@@ -237,7 +234,7 @@ CUSTOM_RESOURCE_DEFINITION = top(
             "CustomResourceDefinitionStatus",
             (
                 many("conditions", 1, _CONDITION, printed=ALWAYS),
-                one("acceptedNames", 2, _NAMES),
+                one("acceptedNames", 2, NAMES),
                 texts("storedVersions", 3, printed=ALWAYS),
                 scalar("observedGeneration", 4, Kind.INT64),
             ),
