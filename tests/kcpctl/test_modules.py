@@ -1,0 +1,85 @@
+"""Controllers are found by module, module:name, path.py and path.py:name; what is not is named in one line."""
+
+from pathlib import Path
+
+import pytest
+
+from informers.api.errors import ConfigurationError
+from kcpctl.modules import find_controllers
+
+SOURCE = """
+from informers.api.resources import Resource
+from informers.runtime.controller import controller
+
+THINGS = Resource("example.com", "v1", "things")
+
+
+@controller(THINGS)
+async def first(thing, cluster):
+    return None
+
+
+@controller(THINGS)
+async def second(thing, cluster):
+    return None
+
+
+both = [first, second]
+number = 3
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "things.py").write_text(SOURCE)
+    (tmp_path / "empty.py").write_text("x = 1\n")
+    (tmp_path / "broken.py").write_text("x = 1\nraise KeyError('y')\n")
+    (tmp_path / "crooked.py").write_text("def (:\n")
+    (tmp_path / "needy.py").write_text("import nowhere_to_be_found\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", ["", *__import__("sys").path])
+    return tmp_path
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("things.py", ["first", "second"]),
+        ("things.py:second", ["second"]),
+        ("things.py:both", ["first", "second"]),
+        ("things", ["first", "second"]),
+        ("things:first", ["first"]),
+    ],
+)
+def test_controllers_are_found(name: str, expected: list[str]) -> None:
+    assert [c.name for c in find_controllers([name])] == expected
+
+
+@pytest.mark.usefixtures("here")
+def test_a_controller_that_is_named_twice_runs_once() -> None:
+    assert [c.name for c in find_controllers(["things:first", "things"])] == ["first", "second"]
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("nowhere", "expected a module or a path.py, found no module 'nowhere'; from here it would be nowhere.py"),
+        ("nowhere.py", "expected a file with controllers at nowhere.py, found none"),
+        ("empty.py", "expected controllers in empty.py, found none; decorate an async function"),
+        (
+            "things:third",
+            "expected a controller 'third' in things, found nothing of that name; controllers there: first, second",
+        ),
+        ("things:number", "expected a controller 'number' in things, found a int"),
+        ("broken.py", r"expected to import broken.py, but it raises KeyError: 'y' \(.*broken.py:2\)"),
+        ("crooked.py", r"expected to import crooked.py, but it raises SyntaxError.*crooked.py:1\)"),
+        ("needy", r"expected to import needy, but it raises ModuleNotFoundError.*nowhere_to_be_found.*needy.py:1\)"),
+    ],
+)
+def test_what_is_wrong_is_one_line(name: str, told: str) -> None:
+    with pytest.raises(ConfigurationError, match=told) as caught:
+        find_controllers([name])
+
+    assert "\n" not in str(caught.value)
