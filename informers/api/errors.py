@@ -243,6 +243,8 @@ def api_error(status: Status, *, retry_after: float | None = None) -> ApiError:
     """
     details = status.details
     causes = details.causes if details else []
+    if retry_after is None and details and details.retry_after_seconds:
+        retry_after = float(details.retry_after_seconds)
     if status.code == 504 and (
         any(c.reason == "ResourceVersionTooLarge" or _TOO_LARGE in c.message for c in causes)
         or _TOO_LARGE in status.message
@@ -250,8 +252,6 @@ def api_error(status: Status, *, retry_after: float | None = None) -> ApiError:
         return TooLargeResourceVersion(status, retry_after=retry_after)
     if status.reason == "AlreadyExists":
         return AlreadyExists(status, retry_after=retry_after)
-    if retry_after is None and details and details.retry_after_seconds:
-        retry_after = float(details.retry_after_seconds)
     return _BY_CODE.get(status.code, ApiError)(status, retry_after=retry_after)
 
 
