@@ -1,6 +1,6 @@
 """Tasks that run beside a block and end with it."""
 
-from asyncio import CancelledError, Task, TaskGroup
+from asyncio import FIRST_COMPLETED, CancelledError, Task, TaskGroup, wait
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
@@ -24,3 +24,9 @@ async def background(*jobs: Coroutine[Any, Any, Any]) -> AsyncIterator[list[Task
         if len(errors.exceptions) == 1 and not isinstance(errors.exceptions[0], CancelledError):
             raise errors.exceptions[0] from None
         raise
+
+
+async def first(*jobs: Coroutine[Any, Any, Any]) -> None:
+    """Wait until one of the coroutines has ended, and cancel the others; an error of any of them comes out."""
+    async with background(*jobs) as tasks:
+        await wait(tasks, return_when=FIRST_COMPLETED)

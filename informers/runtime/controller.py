@@ -9,13 +9,13 @@ from typing import Any, Generic, Protocol, TypeVar
 from informers.api.errors import ConfigurationError
 from informers.api.objects import Key, Object
 from informers.api.resources import Resource
-from informers.cache.indexers import Indexer
+from informers.cache.indexers import OWNER_UID, Indexer, by_owner_uid
 from informers.queue.order import Fifo, Order
 from informers.queue.ratelimit import Exponential, RateLimiter
 from informers.runtime.cluster import Cluster
 from informers.runtime.filters import Keeps
 from informers.runtime.result import Result
-from informers.runtime.sources import Read, Watch
+from informers.runtime.sources import Owner, Read, Watch, same_key
 
 T = TypeVar("T")
 
@@ -59,6 +59,15 @@ class Controller(Generic[T]):
     """Makes the order of ready keys for each run."""
     indexers: Mapping[str, Indexer[T]] = field(default_factory=dict)
     """Indexes of its own resource to keep, by name; for `Lister.by_index`."""
+
+    def sources(self) -> tuple[Watch | Read, ...]:
+        """Return all that has to be there before it can work, its own resource first."""
+        own = Watch(self.resource, to=same_key, where=self.where, server=self.server, indexers=self.indexers)
+        owned = [
+            Watch(resource, to=Owner(self.resource), server=self.server, indexers={OWNER_UID: by_owner_uid})
+            for resource in self.owns
+        ]
+        return (own, *owned, *self.watches, *self.reads)
 
     def __call__(self, obj: Object[T], cluster: Cluster) -> Awaitable[Result | None]:
         """Call the reconciler, as a test does."""

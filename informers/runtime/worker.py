@@ -1,7 +1,7 @@
 """The worker: takes a key, lets the reconciler wish, makes the wish true, and decides when to come back."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Generic, TypeVar
 
@@ -18,7 +18,6 @@ from informers.runtime.commit import Committed, Target, commit
 from informers.runtime.controller import Controller
 from informers.runtime.facts import Outcome, Reconciled
 from informers.runtime.notes import WriteNotes
-from informers.runtime.observers import Observers
 from informers.runtime.result import Result
 
 T = TypeVar("T")
@@ -41,7 +40,8 @@ class Work(msgspec.Struct, Generic[T], frozen=True):
     """Its own resource, over all clusters."""
     world: World
     notes: WriteNotes
-    observers: Observers
+    notice: Callable[[Reconciled], None]
+    """Told of each visit."""
     clock: Clock
 
 
@@ -65,7 +65,7 @@ async def _visit(shared: Work[Any], key: Key) -> None:
         shared.notes.keep(key, writes)
     retry_in = settle(shared.queue, key, verdict)
     took = shared.clock.monotonic() - started
-    shared.observers.notice(
+    shared.notice(
         Reconciled(shared.controller.name, key, attempt, took, verdict.outcome, retry_in, verdict.error, tuple(writes))
     )
 

@@ -17,7 +17,6 @@ from informers.runtime.cluster import Cluster, World
 from informers.runtime.controller import Controller, controller
 from informers.runtime.facts import Outcome, Reconciled
 from informers.runtime.notes import WriteNotes
-from informers.runtime.observers import Observers
 from informers.runtime.result import Result
 from informers.runtime.worker import Work, work
 from informers.tasks import background
@@ -34,7 +33,7 @@ class Bench:
         self.clock = clock
         self.memory = memory
         self.store: Store[Any] = Store()
-        self.facts: list[Any] = []
+        self.facts: list[Reconciled] = []
         self.queue: WorkQueue[Key] = WorkQueue(clock=clock, limiter=Exponential(base=1, cap=8))
         objects = Lister(self.store, TEAMS, has_synced=lambda: True)
         self.notes = WriteNotes()
@@ -44,12 +43,9 @@ class Bench:
             objects,
             World(made.name, "main", {"main": memory.server("main")}, {}, clock),
             self.notes,
-            Observers([self]),
+            self.facts.append,
             clock,
         )
-
-    def notice(self, fact: Any) -> None:
-        self.facts.append(fact)
 
     def learn(self) -> None:
         """See what the server has."""
@@ -65,9 +61,7 @@ class Bench:
 
     @property
     def last(self) -> Reconciled:
-        found = self.facts[-1]
-        assert isinstance(found, Reconciled)
-        return found
+        return self.facts[-1]
 
 
 Start = Callable[..., Bench]
