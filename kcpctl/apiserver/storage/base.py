@@ -5,7 +5,7 @@ JSON of one object without its resourceVersion. Every committed write gets the n
 reused in the life of a store. A write is neither answered nor visible to reads and watches before it is durable.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, Self
 
 import msgspec
@@ -146,6 +146,13 @@ class Storage(Protocol):
         The first batch comes at once (it may be empty) and says how far the replay got. A batch without changes may
         come whenever the store's revision moved on. Iterating raises `Compacted` when `revision` is too old or the
         consumer falls behind the kept history; a revision in the future waits. Close the feed when done.
+        """
+
+    def listen(self, prefix: str, listener: Callable[[Change], None]) -> None:
+        """Call the listener with every later change under the prefix, at the moment when it becomes visible.
+
+        It hears before any feed and before the writer, so what it keeps is never behind what clients can see. It must
+        be quick and may not raise.
         """
 
     async def compact(self, revision: int) -> None:

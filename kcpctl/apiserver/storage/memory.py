@@ -1,6 +1,7 @@
 """The engine that keeps nothing: a store that lives and dies with its process."""
 
 import uuid
+from collections.abc import Callable
 
 from informers.clock import Clock, SystemClock
 from kcpctl.apiserver.storage.base import Change, KeyExists, Mismatch, Record, Slice, Unavailable
@@ -69,6 +70,10 @@ class MemoryStorage:
     def watch(self, prefix: str, revision: int) -> MemoryFeed:
         """Start a feed of the changes under the prefix after `revision`."""
         return self._state.watch(prefix, revision)
+
+    def listen(self, prefix: str, listener: Callable[[Change], None]) -> None:
+        """Call the listener with every later change under the prefix, before feeds and writers hear of it."""
+        self._state.listen(prefix, listener)
 
     async def compact(self, revision: int) -> None:
         """Forget history before `revision`. Raises `FutureRevision`."""

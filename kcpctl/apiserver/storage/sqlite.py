@@ -116,6 +116,10 @@ class SqliteStorage:
         """Start a feed of the changes under the prefix after `revision`."""
         return self._state.watch(prefix, revision)
 
+    def listen(self, prefix: str, listener: Callable[[Change], None]) -> None:
+        """Call the listener with every later change under the prefix, before feeds and writers hear of it."""
+        self._state.listen(prefix, listener)
+
     async def compact(self, revision: int) -> None:
         """Forget history before `revision`, on disk as well. Raises `FutureRevision`, `Unavailable`."""
         self._state.history.compact(revision)

@@ -1,6 +1,6 @@
 """What a store holds: the newest records in key order, and the state at any revision that history reaches."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from heapq import merge
 from itertools import islice
 
@@ -23,6 +23,7 @@ class State:
         self.history = history
         self.feeds = Feeds(history)
         self._records: SortedDict[str, Record] = SortedDict((record.key, record) for record in records)
+        self._listeners: list[tuple[str, Callable[[Change], None]]] = []
 
     @property
     def revision(self) -> int:
@@ -41,7 +42,15 @@ class State:
             else:
                 self._records[change.key] = Record(change.key, change.revision, change.value)
         self.history.extend(changes, now)
+        for prefix, listener in self._listeners:
+            for change in changes:
+                if change.key.startswith(prefix):
+                    listener(change)
         self.feeds.offer(changes)
+
+    def listen(self, prefix: str, listener: Callable[[Change], None]) -> None:
+        """Call the listener with every later change under the prefix, before feeds get it."""
+        self._listeners.append((prefix, listener))
 
     def watch(self, prefix: str, revision: int) -> MemoryFeed:
         """Start a feed of the changes under `prefix` after `revision`."""
