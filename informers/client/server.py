@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 from functools import cache
-from importlib import metadata
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 import msgspec
-from yarl import URL
 
 from informers.api.errors import DecodeError
 from informers.client.addresses import Place, Scope
@@ -72,7 +71,7 @@ class Server:
         transport = HttpTransport(
             origin, credentials=credentials, proxy=proxy, tls_server_name=tls_server_name, compress=compress
         )
-        return cls(name or URL(origin).authority, transport, scope=scope, prefix=prefix, retry=retry, noticed=noticed)
+        return cls(name or urlsplit(origin).netloc, transport, scope=scope, prefix=prefix, retry=retry, noticed=noticed)
 
     def client(self, cluster: str = "", shard: str = "") -> Client:
         """Return the verbs, for one place on this server or, without names, for callers that bring their own."""
@@ -102,8 +101,7 @@ class Server:
 
 def scoped(address: str) -> tuple[str, str, Scope]:
     """Return (address without path, path in front of all others, scope) of a server's URL."""
-    url = URL(address, encoded=True)
-    path = url.raw_path.rstrip("/")
+    path = urlsplit(address).path.rstrip("/")
     origin = address.partition("?")[0].rstrip("/").removesuffix(path)
     for ending, scope in _ENDINGS:
         if path.endswith(ending):
@@ -120,4 +118,6 @@ _ENDINGS = (
 
 @cache
 def _user_agent() -> str:
+    from importlib import metadata  # 15 ms that only servers need, not every import of the framework
+
     return f"kcpctl/{metadata.version('kcpctl')}"
