@@ -9,7 +9,7 @@ import msgspec
 
 from informers.api.clusters import WILDCARD
 from informers.api.errors import ConfigurationError
-from informers.api.resources import Resource
+from informers.api.resources import Collection, Resource
 
 
 class Scope(StrEnum):
@@ -35,6 +35,11 @@ class Place(msgspec.Struct, frozen=True):
     def is_wild(self) -> bool:
         """Whether it is more than one cluster."""
         return WILDCARD in (self.cluster, self.shard)
+
+
+def place_of(collection: Collection[Any]) -> Place:
+    """Return where a collection is."""
+    return Place(collection.cluster, collection.shard)
 
 
 def root(scope: Scope, place: Place) -> str:

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
+import msgspec
 from multidict import MultiMapping
 
 from informers.api.errors import DecodeError, Status, api_error, error_from_answer
@@ -13,6 +14,13 @@ R = TypeVar("R")
 
 _SHOWN = 400
 _ERROR_LIMIT = 2**20
+
+
+class _Kind(msgspec.Struct):
+    kind: str = ""
+
+
+_decode_kind = msgspec.json.Decoder(_Kind).decode
 
 
 @asynccontextmanager
@@ -48,6 +56,14 @@ async def whole(response: Response) -> bytes:
     """Read the body to its end."""
     pieces = [chunk async for chunk in response.chunks()]
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def is_status(body: bytes) -> bool:
+    """Say whether a good answer is a Status, where it could have been an object."""
+    try:
+        return _decode_kind(body).kind == "Status"
+    except msgspec.DecodeError:
+        return False  # whoever reads it as an object says better what is wrong
 
 
 async def _refusal(request: Request, response: Response) -> Exception:

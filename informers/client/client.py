@@ -11,8 +11,8 @@ from informers.api.errors import ConfigurationError, DecodeError
 from informers.api.objects import Key, Object
 from informers.api.resources import Collection, Resource
 from informers.client import writing
-from informers.client.addresses import Place, path
-from informers.client.answers import fetch, whole
+from informers.client.addresses import Place, path, place_of
+from informers.client.answers import fetch, is_status, whole
 from informers.client.bodies import Body, Patch, PatchKind
 from informers.client.calls import CALL, Calls
 from informers.client.paging import all_pages, list_query, page_of, whole_list
@@ -95,7 +95,7 @@ class Client(msgspec.Struct, frozen=True):
         """Return one page of the collection, which says where it is; sent once, whatever the answer."""
         target = path(collection.resource, namespace=collection.namespace)
         target += list_query(collection, limit=limit, continue_=continue_, rv=rv, match=match)
-        request = self.calls.request("GET", _place(collection), target, timeouts=timeouts)
+        request = self.calls.request("GET", place_of(collection), target, timeouts=timeouts)
         return await fetch(self.calls.transport, request, page_of(reader))
 
     def watch_batches(
@@ -119,7 +119,7 @@ class Client(msgspec.Struct, frozen=True):
         target = path(collection.resource, namespace=collection.namespace)
         target += watch_query(collection, rv=rv, timeout=timeout, bookmarks=bookmarks, initial_events=initial_events)
         timeouts = Timeouts(idle=idle, total=timeout + margin)
-        request = self.calls.request("GET", _place(collection), target, timeouts=timeouts, watch=True)
+        request = self.calls.request("GET", place_of(collection), target, timeouts=timeouts, watch=True)
         return opened_watch(self.calls.transport, request, reader)
 
     async def watch(
@@ -212,7 +212,7 @@ class Client(msgspec.Struct, frozen=True):
         """
         sending = writing.deletion(resource, name, namespace=namespace, uid=uid, rv=rv, propagation=propagation)
         body = await self._send(sending)
-        found = None if _is_status(body) else self._reader(resource).object(body)
+        found = None if is_status(body) else self._reader(resource).object(body)
         key = found.key if found else Key(self.place.shard, self.place.cluster, namespace, name)
         self._note(resource, sending, key, found)
         return found
@@ -275,21 +275,3 @@ class Client(msgspec.Struct, frozen=True):
             return await self.calls.fetch(self.calls.request("GET", self.place, target), page_of(reader))
 
         return fetch_page
-
-
-class _Kind(msgspec.Struct):
-    kind: str = ""
-
-
-_decode_kind = msgspec.json.Decoder(_Kind).decode
-
-
-def _is_status(body: bytes) -> bool:
-    try:
-        return _decode_kind(body).kind == "Status"
-    except msgspec.DecodeError:
-        return False  # the reader of objects has a better message
-
-
-def _place(collection: Collection[Any]) -> Place:
-    return Place(collection.cluster, collection.shard)

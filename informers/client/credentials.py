@@ -26,8 +26,9 @@ class Credentials(Protocol):
     async def headers(self) -> Mapping[str, str]:
         """Return the headers to send; may wait for a file, a process or an issuer.
 
-        Raises `ConfigurationError` when they cannot be had.
+        Raises `ConfigurationError` when they cannot be had, and a `TransportError` when their issuer is away.
         """
+        ...
 
     async def ssl_context(self) -> ssl.SSLContext | None:
         """Return the TLS context; None lets the transport use the system's."""

@@ -11,7 +11,7 @@ redirect is followed, so credentials go to one host only.
 """
 
 import socket
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from ssl import SSLContext, SSLError
 
 import aiohttp
@@ -29,8 +29,9 @@ from informers.api.errors import (
     ReadTimeout,
 )
 from informers.client.credentials import Credentials
+from informers.client.sockets import watched_socket
 from informers.client.transport import Request, Response, Timeouts
-from informers.client.wire import Gunzip
+from informers.client.wire import Unzipped
 
 CALLS_AT_ONCE = 32
 """Connections for everything but watches; further calls wait, within their connect timeout."""
@@ -160,7 +161,7 @@ class HttpResponse:
         if encoding == "identity":
             return chunks
         if encoding in ("gzip", "x-gzip"):
-            return _Unzipped(chunks)
+            return Unzipped(chunks)
         raise DecodeError(f"expected an answer of {self._name} plain or in gzip, found Content-Encoding {encoding!r}")
 
     async def aclose(self) -> None:
@@ -191,30 +192,6 @@ class _Chunks:
         return chunk
 
 
-class _Unzipped:
-    """Iterates over what gzipped chunks hold."""
-
-    __slots__ = ("_chunks", "_gunzip", "_pieces")
-
-    def __init__(self, chunks: _Chunks) -> None:
-        self._chunks = chunks
-        self._gunzip = Gunzip()
-        self._pieces: Iterator[bytes] = iter(())
-
-    def __aiter__(self) -> "_Unzipped":
-        return self
-
-    async def __anext__(self) -> bytes:
-        while True:
-            for piece in self._pieces:
-                return piece
-            try:
-                self._pieces = self._gunzip.feed(await anext(self._chunks))
-            except StopAsyncIteration:
-                self._gunzip.close()
-                raise
-
-
 def _new_session(limit: int) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=limit, socket_factory=_new_socket),
@@ -240,15 +217,7 @@ async def _never_twice(request: aiohttp.ClientRequest, handler: aiohttp.ClientHa
 
 
 def _new_socket(address: AddrInfoType) -> socket.socket:
-    """Make a socket whose dead peers are noticed within about two minutes, also while a watch is silent."""
-    family, kind, protocol, _, _ = address
-    sock = socket.socket(family, kind, protocol)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for option, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPALIVE", 30), ("TCP_KEEPINTVL", 30), ("TCP_KEEPCNT", 3)):
-        number = getattr(socket, option, None)
-        if number is not None:
-            sock.setsockopt(socket.IPPROTO_TCP, number, value)
-    return sock
+    return watched_socket(*address[:3])
 
 
 def _parsed(address: str, what: str) -> URL:

@@ -6,7 +6,7 @@ from informers.api.errors import ApiError
 
 
 class Retry(msgspec.Struct, frozen=True):
-    """How often a call is sent again; only answers 429 and 5xx that carry a Retry-After are, nothing else ever.
+    """How often a call is sent again: only after 429 and 5xx that say how long to wait, and nothing else ever.
 
     A server that says so has not done what was asked, so that writes may be sent again too.
     """

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from informers.api.errors import DecodeError
+from informers.api.errors import ConfigurationError, DecodeError
 from informers.client.addresses import Place, Scope
 from informers.client.answers import whole
 from informers.client.calls import Calls
@@ -101,7 +101,10 @@ class Server:
 
 def scoped(address: str) -> tuple[str, str, Scope]:
     """Return (address without path, path in front of all others, scope) of a server's URL."""
-    path = urlsplit(address).path.rstrip("/")
+    try:
+        path = urlsplit(address).path.rstrip("/")
+    except ValueError as error:
+        raise ConfigurationError(f"expected a server's URL, found {address!r}: {error}") from error
     origin = address.partition("?")[0].rstrip("/").removesuffix(path)
     for ending, scope in _ENDINGS:
         if path.endswith(ending):
@@ -120,4 +123,7 @@ _ENDINGS = (
 def _user_agent() -> str:
     from importlib import metadata  # 15 ms that only servers need, not every import of the framework
 
-    return f"kcpctl/{metadata.version('kcpctl')}"
+    try:
+        return f"kcpctl/{metadata.version('kcpctl')}"
+    except metadata.PackageNotFoundError:
+        return "kcpctl/0"  # run from a checkout that was never installed

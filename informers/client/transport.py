@@ -41,16 +41,19 @@ class Response(Protocol):
     @property
     def status(self) -> int:
         """The HTTP status code."""
+        ...
 
     @property
     def headers(self) -> MultiMapping[str]:
         """Headers; names compare without regard to case."""
+        ...
 
     def chunks(self) -> AsyncIterator[bytes]:
         """Yield the body as it arrives, content encodings already undone.
 
         Raises `Disconnected` when it breaks off, `ReadTimeout` on silence.
         """
+        ...
 
     async def aclose(self) -> None:
         """Give the connection back or drop it; safe to call twice."""
@@ -62,9 +65,11 @@ class Transport(Protocol):
     async def send(self, request: Request) -> Response:
         """Return the answer once its headers are there; any status is an answer.
 
-        Raises `ConnectionRefused`, `ConnectError`, `ReadTimeout`, `Disconnected`, or `ConfigurationError` when
-        credentials cannot be had. Retries nothing. The caller closes the response.
+        Raises `ConnectionRefused`, `ConnectError`, `ReadTimeout`, `Disconnected`, `DecodeError` when the answer is not
+        HTTP, and `ConfigurationError` when credentials cannot be had. Retries nothing; the HTTP form alone sends a
+        request again, once, when its credentials were refused and there are fresh ones. The caller closes the response.
         """
+        ...
 
     async def aclose(self) -> None:
         """Close all connections."""

@@ -1,7 +1,7 @@
 """Cutting byte streams: lines out of chunks, and bytes out of gzip members."""
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
 from informers.api.errors import DecodeError, Disconnected
 
@@ -92,6 +92,31 @@ class Gunzip:
         """Say that nothing follows; raises `Disconnected` inside a member."""
         if self._member is not None:
             raise Disconnected("expected a whole gzip member, found the end of the stream inside it")
+
+
+class Unzipped:
+    """Iterates over what gzipped chunks hold; a plain class, so that leaving it early leaves nothing to finish."""
+
+    __slots__ = ("_chunks", "_gunzip", "_pieces")
+
+    def __init__(self, chunks: AsyncIterator[bytes]) -> None:
+        """Undo gzip in the chunks; raises as `Gunzip` does, and what the chunks raise."""
+        self._chunks = chunks
+        self._gunzip = Gunzip()
+        self._pieces: Iterator[bytes] = iter(())
+
+    def __aiter__(self) -> "Unzipped":
+        return self
+
+    async def __anext__(self) -> bytes:
+        while True:
+            for piece in self._pieces:
+                return piece
+            try:
+                self._pieces = self._gunzip.feed(await anext(self._chunks))
+            except StopAsyncIteration:
+                self._gunzip.close()
+                raise
 
 
 def _inflate(member: "zlib._Decompress", window: memoryview) -> bytes:

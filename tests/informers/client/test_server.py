@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from informers.api.errors import DecodeError
+from informers.api.errors import ConfigurationError, DecodeError
 from informers.client.addresses import Scope
 from informers.client.server import Server, scoped
 from tests.informers.client.servers import always, answer, connected
@@ -52,6 +52,12 @@ async def test_a_client_takes_its_place_along():
 
     places = ["shards/amber/clusters/root", "shards/amber/clusters/*", "shards/*/clusters/root"]
     assert [asked.target for asked in served.asked] == [f"/services/cache/{place}/api" for place in places]
+
+
+@pytest.mark.parametrize("address", ["https://[::1", "nonsense", "ftp://h", ""])
+def test_an_address_of_no_use_is_explained(address):
+    with pytest.raises(ConfigurationError, match="expected a server"):
+        Server.from_address(address)
 
 
 def test_a_server_in_the_same_process_does_not_cost_an_http_client():

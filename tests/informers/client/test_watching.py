@@ -147,6 +147,19 @@ async def test_leaving_a_watch_drops_its_connection():
         await served.disconnected.wait()
 
 
+async def test_a_line_of_many_megabytes_is_an_event_like_any_other():
+    """Other clients stop at 128 kB or 4 MiB, which an object that etcd takes can exceed in JSON."""
+    big = {"type": "ADDED", "object": {"metadata": {"name": "big"}, "data": "x" * 8 * 2**20}}
+    stream = opening() + chunk(line("a") + json.dumps(big).encode() + b"\n" + line("b")) + LAST_CHUNK
+    async with (
+        connected(always(stream)) as (_, server),
+        server.client().watch_batches(ALL_TEAMS, reader=Reader(TEAMS)) as batches,
+    ):
+        found = [event.object.name async for batch in batches for event in batch]
+
+    assert found == ["a", "big", "b"]
+
+
 async def test_a_plain_watch_yields_event_by_event_and_ends_with_the_server():
     body = opening() + chunk(line("a") + line("b", "MODIFIED")) + chunk(line("", "BOOKMARK")) + LAST_CHUNK
     async with connected(always(body)) as (_served, server):
