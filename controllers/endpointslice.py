@@ -27,6 +27,7 @@ from informers.api.conditions import (
 from informers.api.errors import Ambiguous, CacheError
 from informers.api.objects import PATH, Object
 from informers.api.selectors import EVERYTHING, LabelSelector, SelectorError
+from informers.cache.listers import Lister
 from informers.runtime.cluster import Cluster
 from informers.runtime.controller import Controller, controller
 from informers.runtime.filters import annotations_changed
@@ -153,7 +154,8 @@ class EndpointSlices:
         what = f"APIExport {reference}|{name}"
         if sighting is not None:
             return _Export(sighting.what.cluster, Held(what, "it is not listed any more", sighting.held_since))
-        is_local = bool(cluster.lister(LOGICAL_CLUSTERS).cluster("*").by_index(REFERENCE_INDEX, reference))
+        clusters_here: Lister[dict[str, Any]] = cluster.lister(LOGICAL_CLUSTERS)
+        is_local = bool(clusters_here.cluster("*").by_index(REFERENCE_INDEX, reference))
         if not is_published or is_local or self.exports.evidently_gone(reference, name):
             return _Export()
         return _Export(None, Held(what, "no server is known to have it", self.shards.shards().since))
@@ -203,7 +205,7 @@ def _selector(obj: Object[Slice], wish: _Wish, cluster: Cluster) -> LabelSelecto
         return None
     try:
         selector = LabelSelector.from_api(partition.value.spec.selector)
-    except (SelectorError, ValueError, TypeError) as error:
+    except (SelectorError, msgspec.ValidationError) as error:
         wish.set(mark_false(PARTITION_VALID, "PartitionInvalidReference", str(error)))
         wish.set(mark_false(URLS_READY, FAILED))
         return None

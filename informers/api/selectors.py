@@ -56,6 +56,17 @@ def _compare(value: str | None, operator: str, limit: int) -> bool:
     return int(value) > limit if operator == "gt" else int(value) < limit
 
 
+class _ApiExpression(msgspec.Struct):
+    key: str = ""
+    operator: str = ""
+    values: list[str] | None = None
+
+
+class _ApiSelector(msgspec.Struct, rename="camel"):
+    match_labels: dict[str, str] | None = None
+    match_expressions: list[_ApiExpression] | None = None
+
+
 class LabelSelector(msgspec.Struct, frozen=True):
     """Requirements that all must be met; none of them means everything."""
 
@@ -76,14 +87,16 @@ class LabelSelector(msgspec.Struct, frozen=True):
         """
         if selector is None:
             return NOTHING
-        labels = selector.get("matchLabels") or {}
-        found = [_checked(key, "=", (value,)) for key, value in sorted(labels.items())]
-        for expression in selector.get("matchExpressions") or ():
-            name = expression.get("operator", "")
-            operator = _API_OPERATORS.get(name)
+        try:
+            read = msgspec.convert(selector, _ApiSelector)
+        except msgspec.ValidationError as error:
+            raise SelectorError(f"expected a label selector: {error}") from error
+        found = [_checked(key, "=", (value,)) for key, value in sorted((read.match_labels or {}).items())]
+        for expression in read.match_expressions or ():
+            operator = _API_OPERATORS.get(expression.operator)
             if operator is None:
-                raise SelectorError(f"{json.dumps(name)} is not a valid label selector operator")
-            found.append(_checked(expression.get("key", ""), operator, tuple(expression.get("values") or ())))
+                raise SelectorError(f"{json.dumps(expression.operator)} is not a valid label selector operator")
+            found.append(_checked(expression.key, operator, tuple(expression.values or ())))
         return cls(tuple(sorted(found, key=lambda r: r.key)))
 
     def matches(self, labels: Mapping[str, str]) -> bool:

@@ -56,7 +56,7 @@ def test_a_url_that_no_known_shard_accounts_for_is_held() -> None:
     decision = decided([url("amber"), url("beryl")], known(AMBER))
 
     assert decision.urls == (url("amber"), url("beryl"))
-    assert [(h.url, h.why, h.since) for h in decision.held] == [(url("beryl"), "no known Shard has it", NOON)]
+    assert [(h.what, h.why, h.since) for h in decision.held] == [(url("beryl"), "no known Shard has it", NOON)]
 
 
 def test_nothing_known_takes_nothing_away() -> None:
@@ -70,7 +70,7 @@ def test_a_held_shard_counts_as_there_for_old_and_new_slices_alike() -> None:
 
     assert old == new
     assert old.urls == (url("amber"), url("beryl"))
-    assert [h.url for h in old.held] == [url("beryl")]
+    assert [h.what for h in old.held] == [url("beryl")]
 
 
 def test_a_held_shard_still_obeys_the_partition() -> None:

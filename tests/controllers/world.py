@@ -1,0 +1,115 @@
+"""A world for reconcilers: what two servers are known to hold, as plain objects."""
+
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from controllers.endpointslice import REFERENCE_INDEX, EndpointSlices, names_of_cluster, references_to_export
+from controllers.kinds import EXPORTS, LOGICAL_CLUSTERS, PARTITIONS, SHARDS, SLICES
+from controllers.sightings import ExportMemory, ShardMemory
+from informers.api.decoding import Reader
+from informers.api.objects import Object
+from informers.api.resources import Resource
+from informers.cache.indexers import by_cluster
+from informers.cache.listers import Lister
+from informers.cache.notices import Evidence, Notice
+from informers.cache.store import Store
+from informers.client.addresses import Scope
+from informers.client.server import Server
+from informers.client.transport import Request, Response
+from informers.clock import VirtualClock
+from informers.runtime.cluster import Cluster, World
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class NoTransport:
+    """Refuses every request: these reconcilers only say what they wish."""
+
+    async def send(self, request: Request) -> Response:
+        raise AssertionError(f"unexpected {request.method} {request.target}")
+
+    async def aclose(self) -> None:
+        pass
+
+
+def made(resource: Resource[Any], name: str, cluster: str = "c1", *, shard: str = "", **body: Any) -> Object[Any]:
+    """Return an object of that resource; `annotations` and `labels` go into its metadata."""
+    notes = {"kcp.io/cluster": cluster} | ({"kcp.io/shard": shard} if shard else {}) | body.pop("annotations", {})
+    metadata = {"name": name, "uid": f"uid-{name}", "annotations": notes, "labels": body.pop("labels", {})}
+    whole = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata, **body}
+    return Reader(resource).object(json.dumps(whole).encode())
+
+
+def shard(name: str, *, home: str = "", url: str | None = None, **labels: str) -> Object[Any]:
+    """Return a Shard."""
+    spec = {"baseURL": f"https://{name}:1", "virtualWorkspaceURL": f"https://{name}:1" if url is None else url}
+    return made(SHARDS, name, "root", shard=home, spec=spec, labels=labels)
+
+
+@dataclass
+class Knowledge:
+    """What the local server and the cache show, and what is remembered of it."""
+
+    clock: VirtualClock = field(default_factory=lambda: VirtualClock(START))
+    synced: bool = True
+    """Whether the cache has synced in this process."""
+
+    def __post_init__(self) -> None:
+        indexers: dict[str, dict[str, Any]] = {
+            str(EXPORTS): {REFERENCE_INDEX: references_to_export},
+            str(LOGICAL_CLUSTERS): {REFERENCE_INDEX: names_of_cluster},
+        }
+        self.stores = {
+            (server, str(resource)): Store({"cluster": by_cluster, **indexers.get(str(resource), {})})
+            for server in ("local", "cache")
+            for resource in (SHARDS, EXPORTS, PARTITIONS, LOGICAL_CLUSTERS, SLICES)
+        }
+        self.shards, self.exports = ShardMemory(self.clock), ExportMemory(self.clock)
+        if self.synced:
+            self.shards.completed()
+        self.show(made(LOGICAL_CLUSTERS, "cluster", "c1", annotations={"kcp.io/path": "root:one"}))
+
+    def show(self, obj: Object[Any], server: str = "local") -> None:
+        """Let a server show the object from now on."""
+        resource = self._resource(obj)
+        old = self.stores[server, str(resource)].put(obj)
+        self._notice(resource, server, Notice(old, obj, obj.key))
+
+    def lose(self, obj: Object[Any], server: str = "local", evidence: Evidence = Evidence.DELETED_EVENT) -> None:
+        """Let a server not show the object any more, on that evidence."""
+        resource = self._resource(obj)
+        old = self.stores[server, str(resource)].drop(obj.key)
+        self._notice(resource, server, Notice(old, None, obj.key, evidence=evidence))
+
+    def sync(self) -> None:
+        """Let the cache's first lists be in."""
+        self.synced = True
+        self.shards.completed()
+
+    def _resource(self, obj: Object[Any]) -> Resource[Any]:
+        return next(r for r in (SHARDS, EXPORTS, PARTITIONS, LOGICAL_CLUSTERS, SLICES) if r.kind == obj.kind)
+
+    def _notice(self, resource: Resource[Any], server: str, notice: Notice[Any]) -> None:
+        if resource is SHARDS:
+            self.shards.handler(server)(notice)
+        if resource is EXPORTS:
+            self.exports.handler(server)(notice)
+
+    def cluster(self, name: str = "c1") -> Cluster:
+        """Return the world scoped to a logical cluster."""
+        by_name = {str(r): r for r in (SHARDS, EXPORTS, PARTITIONS, LOGICAL_CLUSTERS, SLICES)}
+        listers: dict[tuple[str, str], Lister[Any]] = {
+            (server, text): Lister(store, by_name[text], has_synced=lambda s=server: s == "local" or self.synced)  # type: ignore[misc]
+            for (server, text), store in self.stores.items()
+        }
+        servers = {
+            "local": Server("local", NoTransport(), scope=Scope.ALL),
+            "cache": Server("cache", NoTransport(), scope=Scope.CACHE),
+        }
+        return Cluster(name, World("test", "local", servers, listers, self.clock))
+
+    def slices(self, shard_name: str = "amber") -> EndpointSlices:
+        """Return the slice reconciler over this knowledge."""
+        return EndpointSlices(self.shards, self.exports, shard_name)
