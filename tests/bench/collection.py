@@ -2,7 +2,6 @@
 
 from array import array
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from tests.bench.objects import FIRST_REVISION, Labels, Pieces, pieces, render
 
@@ -10,13 +9,6 @@ BLOCK = 1 << 16
 """Bytes that a stream hands over at a time, at least."""
 _STRIDE = 7919
 """Prime, so that events visit all objects before one comes again, and neighbours are not neighbours in the store."""
-
-
-class Body(NamedTuple):
-    """A body in blocks, and its length."""
-
-    blocks: list[bytes]
-    length: int
 
 
 class Collection:
@@ -33,20 +25,20 @@ class Collection:
         self._generations = array("L", [1]) * count
         self._revisions = array("L", range(FIRST_REVISION, FIRST_REVISION + count))
         self.revision = FIRST_REVISION + count
-        self._pages: dict[tuple[int, int], Body] = {}
+        self._pages: dict[tuple[int, int], list[bytes]] = {}
         self._added: list[bytes] = []
 
     def __len__(self) -> int:
         return len(self._pieces)
 
-    def page(self, start: int, limit: int) -> Body:
-        """Return the list's page with the objects from `start`; a limit of 0 is all of them."""
+    def page(self, start: int, limit: int) -> list[bytes]:
+        """Return the list's page with the objects from `start`, as blocks; a limit of 0 is all of them."""
         limit = limit or len(self)
         if (start, limit) not in self._pages:
             self._pages[start, limit] = self._page(start, min(start + limit, len(self)))
         return self._pages[start, limit]
 
-    def _page(self, start: int, end: int) -> Body:
+    def _page(self, start: int, end: int) -> list[bytes]:
         rest = len(self) - end
         more = b'"continue":"%d.%d","remainingItemCount":%d,' % (self.revision, end, rest) if rest else b""
         opening = b'{"apiVersion":"%b","kind":"%bList","metadata":{%b"resourceVersion":"%d"},"items":[' % (
@@ -59,8 +51,7 @@ class Collection:
         blocks = list(gather(items))
         if blocks:
             blocks[-1] = blocks[-1][:-1]  # the last comma
-        blocks = [opening, *blocks, b"]}\n"]
-        return Body(blocks, sum(map(len, blocks)))
+        return [opening, *blocks, b"]}\n"]
 
     def _state(self, index: int) -> tuple[Pieces, int, int]:
         return self._pieces[index], self._generations[index], self._revisions[index]
@@ -117,7 +108,7 @@ def gather(parts: Iterable[bytes], size: int = BLOCK) -> Iterator[bytes]:
 
 
 def chunked(blocks: Iterable[bytes], size: int) -> Iterator[bytes]:
-    """Frame the blocks as HTTP chunks of that size, which cut lines anywhere, as Go's servers do (2048 bytes)."""
+    """Frame the blocks as HTTP chunks of that size, which cut lines anywhere."""
     head = b"%x\r\n" % size
     for block in blocks:
         whole = len(block) - len(block) % size

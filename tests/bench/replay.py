@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import NamedTuple, get_args
 from urllib.parse import parse_qs, urlsplit
 
-from tests.bench.collection import Body, Collection, chunked
+from tests.bench.collection import Collection, chunked
 from tests.bench.objects import Labels
 
 SLICES = "/apis/bench.example.com/v1/slices"
@@ -33,7 +33,7 @@ class Habits(NamedTuple):
     whole_at_zero: bool = True
     """Whether a list at resourceVersion=0 ignores its limit, as servers with a watch cache do."""
     chunk: int = 2048
-    """Bytes of an HTTP chunk in a watch."""
+    """Bytes of an HTTP chunk, in lists as in watches; Go's servers, that is all real ones, send 2048."""
 
 
 class Refused(Exception):
@@ -77,17 +77,20 @@ class Replay:
         try:
             if (method, url.path) == ("POST", "/start"):
                 await self._start(int(query["events"]))
-                await _send(writer, 200, Body([b"{}\n"], 3))
+                _send(writer, 200, b"{}\n")
             elif (method, url.path) != ("GET", self._path):
                 raise Refused(404, "NotFound", f"expected GET {self._path} or POST /start, found {method} {url.path}")
             elif query.get("watch") in _YES:
                 await self._watch(query, reader, writer)
             else:
-                await _send(writer, 200, self._list(query))
+                page = self._list(query)
+                writer.write(_STREAM)
+                await self._stream(page, writer)
+                writer.write(b"0\r\n\r\n")
         except Refused as refused:
-            await _send(writer, refused.code, Body([refused.status], len(refused.status)))
+            _send(writer, refused.code, refused.status)
 
-    def _list(self, query: dict[str, str]) -> Body:
+    def _list(self, query: dict[str, str]) -> list[bytes]:
         limit = int(query.get("limit") or 0)
         revision, _, start = query.get("continue", "").partition(".")
         if not start:
@@ -116,18 +119,18 @@ class Replay:
         try:
             async with TaskGroup() as group:
                 group.create_task(_notice_end(reader, waiting))
-                await self._stream(waiting, writer)
+                writer.write(_STREAM)
+                while (blocks := await waiting.get()) is not None:
+                    await self._stream(blocks, writer)
         finally:
             del self._watchers[waiting]
             if not self._watchers:
                 self._watched.clear()
 
-    async def _stream(self, waiting: "Queue[Iterable[bytes] | None]", writer: StreamWriter) -> None:
-        writer.write(_STREAM)
-        while (blocks := await waiting.get()) is not None:
-            for block in chunked(blocks, self._habits.chunk):
-                writer.write(block)
-                await writer.drain()
+    async def _stream(self, blocks: Iterable[bytes], writer: StreamWriter) -> None:
+        for block in chunked(blocks, self._habits.chunk):
+            writer.write(block)
+            await writer.drain()
 
     async def _start(self, events: int) -> None:
         """Modify that many times, as soon as somebody watches."""
@@ -155,11 +158,9 @@ async def _notice_end(reader: StreamReader, waiting: "Queue[Iterable[bytes] | No
     waiting.put_nowait(None)
 
 
-async def _send(writer: StreamWriter, code: int, body: Body) -> None:
-    writer.write(b"HTTP/1.1 %d -\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % (code, body.length))
-    for block in body.blocks:
-        writer.write(block)
-        await writer.drain()
+def _send(writer: StreamWriter, code: int, body: bytes) -> None:
+    head = b"HTTP/1.1 %d -\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+    writer.write(head % (code, len(body)) + body)
 
 
 async def _run(arguments: argparse.Namespace) -> None:
@@ -182,7 +183,7 @@ def main() -> None:
     parser.add_argument("--labels", choices=get_args(Labels), default="shared")
     parser.add_argument("--watchlist", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--whole-at-zero", action=argparse.BooleanOptionalAction, default=True)
-    parser.add_argument("--chunk", type=int, default=2048, help="bytes of an HTTP chunk in a watch")
+    parser.add_argument("--chunk", type=int, default=2048, help="bytes of an HTTP chunk")
     asyncio.run(_run(parser.parse_args()))
 
 
