@@ -27,7 +27,6 @@ from informers.api.conditions import (
 from informers.api.errors import Ambiguous, CacheError
 from informers.api.objects import PATH, Object
 from informers.api.selectors import EVERYTHING, LabelSelector, SelectorError
-from informers.cache.listers import Lister
 from informers.runtime.cluster import Cluster
 from informers.runtime.controller import Controller, controller
 from informers.runtime.filters import annotations_changed
@@ -154,8 +153,7 @@ class EndpointSlices:
         what = f"APIExport {reference}|{name}"
         if sighting is not None:
             return _Export(sighting.what.cluster, Held(what, "it is not listed any more", sighting.held_since))
-        clusters_here: Lister[dict[str, Any]] = cluster.lister(LOGICAL_CLUSTERS)
-        is_local = bool(clusters_here.cluster("*").by_index(REFERENCE_INDEX, reference))
+        is_local = bool(cluster.lister(LOGICAL_CLUSTERS).cluster("*").by_index(REFERENCE_INDEX, reference))
         if not is_published or is_local or self.exports.evidently_gone(reference, name):
             return _Export()
         return _Export(None, Held(what, "no server is known to have it", self.shards.shards().since))
@@ -163,7 +161,7 @@ class EndpointSlices:
 
 def _is_complete(cluster: Cluster) -> bool:
     """Say whether all shards and exports have been listed in this process; how long ago does not matter."""
-    return all(cluster.lister(kind, CACHE).synced for kind in (SHARDS, EXPORTS))
+    return cluster.lister(SHARDS, CACHE).synced and cluster.lister(EXPORTS, CACHE).synced
 
 
 def _reference(obj: Object[Slice]) -> tuple[str, str]:

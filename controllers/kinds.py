@@ -1,7 +1,5 @@
 """The kcp kinds that our controllers read and write, as far as they need them."""
 
-from typing import Any
-
 import msgspec
 
 from informers.api.objects import Condition, Metadata
@@ -87,10 +85,14 @@ class Partition(msgspec.Struct, frozen=True):
     spec: PartitionSpec = PartitionSpec()
 
 
+class LogicalCluster(msgspec.Struct, frozen=True):
+    """A LogicalCluster: the one object in each logical cluster that stands for it."""
+
+    metadata: Metadata = Metadata()
+
+
 SLICES = Resource("apis.kcp.io", "v1alpha1", "apiexportendpointslices", Slice, kind="APIExportEndpointSlice")
 EXPORTS = Resource("apis.kcp.io", "v1alpha1", "apiexports", Export, kind="APIExport")
 SHARDS = Resource("core.kcp.io", "v1alpha1", "shards", Shard, kind="Shard")
 PARTITIONS = Resource("topology.kcp.io", "v1alpha1", "partitions", Partition, kind="Partition")
-LOGICAL_CLUSTERS: Resource[dict[str, Any]] = Resource(
-    "core.kcp.io", "v1alpha1", "logicalclusters", kind="LogicalCluster"
-)
+LOGICAL_CLUSTERS = Resource("core.kcp.io", "v1alpha1", "logicalclusters", LogicalCluster, kind="LogicalCluster")
