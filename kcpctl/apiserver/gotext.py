@@ -84,3 +84,14 @@ def shown(value: Any) -> str:
     if isinstance(value, (bool, int, float)):
         return number(value)
     return as_json(value)
+
+
+def plain(value: Any) -> str:
+    """Return a value as `%v` prints it: `map[a:1 b:[x y]]`, `<nil>`, texts without quotes."""
+    if isinstance(value, dict):
+        return f"map[{' '.join(f'{key}:{plain(inner)}' for key, inner in sorted(value.items()))}]"
+    if isinstance(value, list):
+        return f"[{' '.join(map(plain, value))}]"
+    if value is None:
+        return "<nil>"
+    return value if isinstance(value, str) else number(value)

@@ -72,7 +72,7 @@ class _Reading:
         if field.holds is Holds.ONE:
             return self._one(field, value, field.go_name, place, f"{stack}{field.name}.", f"{path}{field.name}.")
         if not isinstance(value, list if field.holds is Holds.LIST else dict):
-            return self._wrong(_json_name(value), place, field.go_name)
+            return self._wrong(json_name(value), place, field.go_name)
         if isinstance(value, list):
             return [
                 self._one(field, item, field.go_name[2:], place, f"{stack}{field.name}.", f"{path}{field.name}[{i}].")
@@ -105,8 +105,8 @@ class _Reading:
         elif kind in _NUMBERS and type(value) in (int, float):
             return self._number(kind, value, place, go)
         elif kind in (Kind.TIME, Kind.MICRO_TIME):
-            raise ShapeError(f"json: cannot unmarshal {_json_name(value)} into {place()} of type string")
-        return self._wrong(_json_name(value), place, go)
+            raise ShapeError(f"json: cannot unmarshal {json_name(value)} into {place()} of type string")
+        return self._wrong(json_name(value), place, go)
 
     def _text(self, kind: Kind, value: str, place: Callable[[], str], go: str) -> Any:
         try:
@@ -158,7 +158,8 @@ _PYTHON = {Kind.FLAG: bool}
 _NUMBERS = (Kind.INT32, Kind.INT64, Kind.DOUBLE)
 
 
-def _json_name(value: Any) -> str:
+def json_name(value: Any) -> str:
+    """Return what Go calls such a JSON value."""
     match value:
         case bool():
             return "bool"

@@ -1,0 +1,1 @@
+"""Patches as kube-apiserver applies them: JSON patch, merge patch, strategic merge patch."""

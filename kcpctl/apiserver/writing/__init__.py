@@ -1,0 +1,6 @@
+"""The verbs that change objects: create, update, patch, delete, deletecollection."""
+
+from kcpctl.apiserver.writing.verbs import create, delete, delete_collection, patch, update
+from kcpctl.apiserver.writing.written import Written
+
+__all__ = ["Written", "create", "delete", "delete_collection", "patch", "update"]

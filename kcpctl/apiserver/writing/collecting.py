@@ -1,0 +1,70 @@
+"""Deletecollection: every object that a list would show."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from kcpctl.apiserver import reading
+from kcpctl.apiserver.call import Call
+from kcpctl.apiserver.failures import Failure
+from kcpctl.apiserver.keys import place
+from kcpctl.apiserver.storage.base import Record
+from kcpctl.apiserver.world import World
+from kcpctl.apiserver.writing.deleting import delete_object
+from kcpctl.apiserver.writing.deletion import DeleteOptions, delete_options
+from kcpctl.apiserver.writing.options import WriteOptions
+from kcpctl.apiserver.writing.subject import Subject, subject, through_wildcard
+from kcpctl.apiserver.writing.written import Written
+
+_AT_ONCE = 16
+"""Deletions that wait for the disk together."""
+
+
+async def delete_collection(world: World, call: Call) -> Written:
+    """Delete what the list parameters choose and return it as it was; waits for the storage.
+
+    Objects that others delete meanwhile do not matter. Raises `Failure`, the first one where several fail: some objects
+    may be gone then.
+    """
+    if call.scope.is_wildcard:
+        raise through_wildcard(call)
+    options = delete_options(call)
+    found = await reading.list_(world, msgspec.structs.replace(call, verb="list"))
+    records = found.items.records
+    warnings = await _delete_all(world, call, options, records)
+    body = b"".join([piece async for piece in reading.stream_list(call.served, found)])
+    return Written(body, 200, warnings)
+
+
+async def _delete_all(world: World, call: Call, options: DeleteOptions, records: Sequence[Record]) -> tuple[str, ...]:
+    warnings: list[str] = []
+    subjects = _subjects(world, call, options, records, warnings)
+    failures: list[Failure] = []
+
+    async def work() -> None:
+        for about in subjects:
+            try:
+                await delete_object(about, options)
+            except Failure as refused:
+                if refused.status.code != 404:
+                    failures.append(refused)
+            if failures:
+                return
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(min(_AT_ONCE, len(records))):
+            group.create_task(work())
+    if failures:
+        raise failures[0]
+    return tuple(dict.fromkeys(warnings))
+
+
+def _subjects(
+    world: World, call: Call, options: DeleteOptions, records: Sequence[Record], warnings: list[str]
+) -> Iterator[Subject]:
+    """Yield what to delete, one after the other, to whoever asks next."""
+    for record in records:
+        where = place(record.key, is_cache=call.scope.is_cache)
+        one = msgspec.structs.replace(call, name=where.name, namespace=where.namespace)
+        yield subject(world, one, WriteOptions(dry_run=options.dry_run), warnings)

@@ -1,0 +1,141 @@
+"""Patch: the body says what to change."""
+
+from typing import Any
+
+import msgspec
+
+from informers.api.errors import Cause, StatusDetails
+from kcpctl.apiserver.call import Call
+from kcpctl.apiserver.failures import Failure, bad_request, failure, untyped
+from kcpctl.apiserver.gotext import as_json, plain, quote
+from kcpctl.apiserver.patches import jsonpatch, merge, strategic
+from kcpctl.apiserver.patches.errors import DoesNotApply, Malformed, PatchError, TooLarge
+from kcpctl.apiserver.served import JSON
+from kcpctl.apiserver.shapes.reader import ShapeError, json_name
+from kcpctl.apiserver.world import World
+from kcpctl.apiserver.writing import identity, jsontext, strict
+from kcpctl.apiserver.writing.changing import change
+from kcpctl.apiserver.writing.decoding import Text, Unreadable, check_size, coerce, kind_of, misfit
+from kcpctl.apiserver.writing.options import APPLY, IGNORE, STRICT, WriteOptions, write_options
+from kcpctl.apiserver.writing.subject import subject
+from kcpctl.apiserver.writing.written import Written
+
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
+
+
+class _Patch(msgspec.Struct, frozen=True):
+    """A decoded patch."""
+
+    media: str
+    value: Any
+    problems: tuple[str, ...] = ()
+    """What a strict decoder says about the patch itself."""
+
+
+async def patch(world: World, call: Call) -> Written:
+    """Change the object as the body says and return it; waits for the storage. Raises `Failure`."""
+    _check_media(call)
+    check_size(call)
+    options = write_options(call, "PatchOptions")
+    found = _decoded(call)
+    warnings: list[str] = []
+    about = subject(world, call, options, warnings)
+
+    def patched(current: bytes) -> JSON:
+        obj: JSON = _applied(call, found, current)
+        try:
+            problems = _coerced(world, call, options, obj)
+        except (Unreadable, ShapeError) as error:
+            raise _invalid(call, found, current, str(error)) from None
+        # The race may be run again, with another object.
+        warnings[:] = [*found.problems, *problems] if options.field_validation != IGNORE else []
+        if warnings and options.field_validation == STRICT:
+            raise _invalid(call, found, current, f"strict decoding error: {', '.join(warnings)}")
+        identity.settle_namespace(obj["metadata"], call.namespace)
+        identity.check_name(obj["metadata"], call.name)
+        call.served.strategy.default(obj)
+        return obj
+
+    return await change(about, patched)
+
+
+def _check_media(call: Call) -> None:
+    """Refuse what is no patch (415); the router of the built-ins says so in other words."""
+    media, is_custom = call.content_type, call.served.is_custom
+    if media in (JSON_PATCH, MERGE_PATCH) or (media == STRATEGIC_MERGE_PATCH and not is_custom):
+        return
+    if media == APPLY:
+        message = "server-side apply is not built yet; use a merge patch, or kubectl apply without --server-side"
+        raise failure(501, "NotImplemented", message)
+    if is_custom:
+        listed = ", ".join((JSON_PATCH, MERGE_PATCH, APPLY))
+        message = f"the body of the request was in an unknown format - accepted media types include: {listed}"
+        raise failure(415, "UnsupportedMediaType", message)
+    raise failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", StatusDetails())
+
+
+def _decoded(call: Call) -> _Patch:
+    """Read the patch; raises `Failure` (400, 413)."""
+    media = call.content_type
+    prefix = "" if media == STRATEGIC_MERGE_PATCH else "error decoding patch: "
+    try:
+        read = jsontext.read(call.body)
+        repeated = strict.problems(read.text) if read.has_duplicates else []
+        if media == JSON_PATCH:
+            unknown = jsonpatch.check(read.value)
+            return _Patch(media, read.value, (*(f"json patch {problem}" for problem in repeated), *unknown))
+        if not isinstance(read.value, dict | None):
+            found = json_name(read.value)
+            raise Malformed(f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}")
+    except (jsontext.JsonError, Malformed) as error:
+        raise bad_request(f"{prefix}{error}") from None
+    except TooLarge as error:
+        raise failure(413, "RequestEntityTooLarge", f"Request entity too large: {error}") from None
+    if read.value is None and media == MERGE_PATCH:
+        raise bad_request("Invalid JSON Patch")
+    return _Patch(media, read.value or {}, tuple(repeated))
+
+
+def _applied(call: Call, found: _Patch, current: bytes) -> Any:
+    """Return the patched object, not looked at yet; raises `Failure`."""
+    obj = msgspec.json.decode(current)
+    fresh = msgspec.json.decode(msgspec.json.encode(found.value))
+    try:
+        if found.media == JSON_PATCH:
+            return jsonpatch.apply(obj, fresh)
+        if found.media == MERGE_PATCH:
+            return merge.merge(obj, fresh)
+        return strategic.merge(obj, fresh, call.served.merge_keys or {})
+    except DoesNotApply:
+        message = "the server rejected our request due to an error in our request"
+        raise failure(422, "Invalid", message, StatusDetails()) from None
+    except Malformed as error:
+        raise bad_request(str(error)) from None
+    except PatchError as error:
+        raise untyped(str(error)) from None
+
+
+def _coerced(world: World, call: Call, options: WriteOptions, obj: Any) -> list[str]:
+    """Make the patched object one of its type, in place, and return what a strict decoder says about it.
+
+    Raises `Unreadable`, `ShapeError`.
+    """
+    api_version, kind = kind_of(Text(obj))
+    served = call.served
+    if served.is_custom:
+        if not kind:
+            raise Unreadable(f"Object 'Kind' is missing in '{as_json(obj)}'")
+    elif why := misfit(call, world.catalog, api_version or served.api_version, kind or served.kind, obj):
+        raise ShapeError(why)
+    return coerce(served, obj, Text(None), options.field_validation)
+
+
+def _invalid(call: Call, found: _Patch, current: bytes, why: str) -> Failure:
+    """422: what the patch makes of the object is none; the message shows it, or the patch if it is strategic."""
+    strategic_patch = found.media == STRATEGIC_MERGE_PATCH
+    shown = plain(found.value) if strategic_patch else as_json(_applied(call, found, current))
+    message = f"Invalid value: {quote(shown)}: {why}"
+    details = StatusDetails(causes=[Cause("FieldValueInvalid", message, "patch")])
+    return failure(422, "Invalid", f' "" is invalid: patch: {message}', details)

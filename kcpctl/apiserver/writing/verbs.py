@@ -1,0 +1,47 @@
+"""The verbs as the rest of the server calls them: what may go wrong on any way becomes a Failure here."""
+
+from collections.abc import Awaitable, Callable
+
+from kcpctl.apiserver.call import Call
+from kcpctl.apiserver.failures import bad_request, failure
+from kcpctl.apiserver.storage.base import Unavailable
+from kcpctl.apiserver.world import World
+from kcpctl.apiserver.writing import collecting, creating, deleting, patching, updating
+from kcpctl.apiserver.writing.jsontext import TOO_DEEP
+from kcpctl.apiserver.writing.written import Written
+
+Verb = Callable[[World, Call], Awaitable[Written]]
+
+
+async def _guarded(verb: Verb, world: World, call: Call) -> Written:
+    try:
+        return await verb(world, call)
+    except RecursionError:
+        raise bad_request(TOO_DEEP) from None
+    except Unavailable as error:
+        raise failure(503, "ServiceUnavailable", str(error)) from error
+
+
+async def create(world: World, call: Call) -> Written:
+    """Store the object in the body and return it; waits for the storage. Raises `Failure`."""
+    return await _guarded(creating.create, world, call)
+
+
+async def update(world: World, call: Call) -> Written:
+    """Replace the object by the one in the body and return it; waits for the storage. Raises `Failure`."""
+    return await _guarded(updating.update, world, call)
+
+
+async def patch(world: World, call: Call) -> Written:
+    """Change the object as the body says and return it; waits for the storage. Raises `Failure`."""
+    return await _guarded(patching.patch, world, call)
+
+
+async def delete(world: World, call: Call) -> Written:
+    """Delete the object; the answer is a Status if it is gone, else the object. Raises `Failure`."""
+    return await _guarded(deleting.delete, world, call)
+
+
+async def delete_collection(world: World, call: Call) -> Written:
+    """Delete what the list parameters choose and return the list of it. Raises `Failure`."""
+    return await _guarded(collecting.delete_collection, world, call)

@@ -1,0 +1,22 @@
+"""What a write answers with."""
+
+import msgspec
+
+from informers.api.errors import StatusDetails
+from kcpctl.apiserver.served import JSON, Served
+
+
+class Written(msgspec.Struct, frozen=True):
+    """A finished write."""
+
+    body: bytes
+    """The object as served, a list of objects, or a Status of success; JSON."""
+    code: int = 200
+    warnings: tuple[str, ...] = ()
+
+
+def gone(served: Served, metadata: JSON, warnings: list[str]) -> Written:
+    """Return the Status that says that an object is no more."""
+    details = StatusDetails(name=metadata["name"], group=served.group, kind=served.plural, uid=metadata.get("uid", ""))
+    body = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details}
+    return Written(msgspec.json.encode(body), 200, tuple(warnings))
