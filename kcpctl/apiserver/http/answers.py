@@ -1,9 +1,7 @@
 """Answers: bodies, failures and texts with the headers that each carries."""
 
 from collections.abc import Iterable, Mapping
-from uuid import uuid4
-
-import msgspec
+from random import getrandbits
 
 from kcpctl.apiserver.call import Query
 from kcpctl.apiserver.exchange import Answer
@@ -16,6 +14,7 @@ _JSON = (("Content-Type", "application/json"),)
 _YAML = (("Content-Type", "application/yaml"),)
 _NOSNIFF = ("X-Content-Type-Options", "nosniff")
 _AUDIT_ID = "Audit-Id"
+_UNCACHED = (("Cache-Control", "no-cache, private"),)
 
 
 def content_type(form: Form) -> tuple[tuple[str, str], ...]:
@@ -50,12 +49,16 @@ def too_large(limit: int) -> Failure:
 
 def finished(answer: Answer, headers: Mapping[str, str]) -> Answer:
     """Add what every answer carries: an Audit-Id (the client's own, if it sent one) and that nobody may cache it."""
-    audit_id = headers.get("audit-id") or str(uuid4())
-    if any(name == "Cache-Control" for name, _ in answer.headers):
-        common: tuple[tuple[str, str], ...] = ((_AUDIT_ID, audit_id),)
-    else:
-        common = ((_AUDIT_ID, audit_id), ("Cache-Control", "no-cache, private"))
-    return msgspec.structs.replace(answer, headers=common + answer.headers)
+    common: tuple[tuple[str, str], ...] = ((_AUDIT_ID, headers.get("audit-id") or _new_id()),)
+    if not any(name == "Cache-Control" for name, _ in answer.headers):
+        common += _UNCACHED
+    return Answer(answer.status, common + answer.headers, answer.body, answer.live)
+
+
+def _new_id() -> str:
+    """Return a UUID; it is no secret, and asking the kernel for randomness would cost as much as the lookup."""
+    digits = f"{getrandbits(128):032x}"
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
 
 
 def warning_headers(warnings: Iterable[str]) -> tuple[tuple[str, str], ...]:

@@ -76,7 +76,7 @@ class InProcessResponse:
     async def chunks(self) -> AsyncIterator[bytes]:
         """Yield the body as it comes.
 
-        Raises `ReadTimeout` on silence, and when the whole takes too long; `Disconnected` when the server fails halfway.
+        Raises `ReadTimeout` on silence and when the whole takes too long, `Disconnected` when the server fails halfway.
         """
         if isinstance(self._body, bytes):
             if self._body:

@@ -143,14 +143,3 @@ def not_a_list(transform: str, go_type: str) -> Failure:
     """406: a list form was asked of one object, named as kube-apiserver's code names it."""
     message = f"you requested {transform}, but the requested object is not a list ({go_type})"
     return failure(406, "NotAcceptable", message)
-
-
-def unsupported_media_type(types: str) -> Failure:
-    """415: the body is in a format that is not read here; `types` lists those that are."""
-    message = f"the body of the request was in an unknown format - accepted media types include: {types}"
-    return failure(415, "UnsupportedMediaType", message)
-
-
-def unrouted_patch_type() -> Failure:
-    """415: the words of built-in kinds for a patch of an unknown type."""
-    return failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", StatusDetails())

@@ -92,8 +92,8 @@ def _open(served: Served) -> Schema:
 
 
 def _described(reference: Schema, own: Schema | None) -> Schema:
-    description = own.get("description") if own else None
-    return {"allOf": [reference], "description": description} if description else {"allOf": [reference], "default": {}}
+    description = (own or {}).get("description") or "Metadata that every stored object has."
+    return {"allOf": [reference], "description": description, "default": {}}
 
 
 def _list(served: Served) -> Schema:

@@ -73,7 +73,7 @@ async def test_silence_is_a_read_timeout() -> None:
 
 
 async def test_an_application_that_does_not_answer_is_a_read_timeout() -> None:
-    async def silent(_: Incoming) -> Answer:
+    async def silent(incoming: Incoming) -> Answer:
         await asyncio.Event().wait()
         raise AssertionError
 

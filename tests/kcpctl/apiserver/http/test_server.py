@@ -9,6 +9,7 @@ from pathlib import Path
 
 import aiohttp
 import pytest
+from yarl import URL
 
 from kcpctl.apiserver.exchange import Answer, User
 from kcpctl.apiserver.http.certs import Certificates, names_for
@@ -29,7 +30,7 @@ async def test_a_request_arrives_whole_and_its_answer_goes_back(http: aiohttp.Cl
     app = Script(**{"a%2Fb": lambda: Answer(201, (("X-One", "1"), ("Warning", "w1"), ("Warning", "w2")), b"done")})
     async with serving(app, port=0) as server:
         url = f"{server.address}/a%2Fb?x=1&y=%20"
-        async with http.post(aiohttp.client.URL(url, encoded=True), data=b"body", headers={"X-Asked": "Yes"}) as got:
+        async with http.post(URL(url, encoded=True), data=b"body", headers={"X-Asked": "Yes"}) as got:
             assert (got.status, await got.read()) == (201, b"done")
             assert got.headers.getall("Warning") == ["w1", "w2"]
             assert "Date" in got.headers

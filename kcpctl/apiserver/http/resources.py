@@ -1,0 +1,142 @@
+"""Verbs over HTTP: negotiate, let reading and writing do the work, and shape what they return."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from kcpctl.apiserver import reading, writing
+from kcpctl.apiserver.call import Call
+from kcpctl.apiserver.exchange import Answer
+from kcpctl.apiserver.failures import Failure, failure
+from kcpctl.apiserver.http import answers, encoding, lists, watches
+from kcpctl.apiserver.http.negotiation import Form, form, not_a_list, unknown_range
+from kcpctl.apiserver.http.tables import Table, table
+from kcpctl.apiserver.reading import ListResult
+from kcpctl.apiserver.world import World
+
+APPLY = "application/apply-patch+yaml"
+_STATUS = b'{"kind":"Status"'
+
+
+class _ObjectHead(msgspec.Struct):
+    class Metadata(msgspec.Struct, rename="camel"):
+        resource_version: str = ""
+
+    metadata: Metadata = msgspec.field(default_factory=Metadata)
+
+
+class _ListBody(msgspec.Struct):
+    items: list[msgspec.Raw]
+    metadata: msgspec.Raw
+
+
+_head_of = msgspec.json.Decoder(_ObjectHead).decode
+_list_of = msgspec.json.Decoder(_ListBody).decode
+
+
+async def answer(world: World, call: Call) -> Answer:
+    """Do what the call asks; raises `Failure`."""
+    wanted = _negotiate(call)
+    if call.verb == "get":
+        body = await reading.get(world, call)
+        return _object(world, call, wanted, body, 200, ())
+    if call.verb == "list":
+        return await _list(world, call, wanted, await reading.list_(world, call))
+    if call.verb == "watch":
+        return _watch(world, call, wanted)
+    return await _write(world, call, wanted)
+
+
+def _negotiate(call: Call) -> Form:
+    if not call.served.is_custom:
+        refused = unknown_range(call.headers.get("accept", ""))
+        if refused is not None:
+            raise refused
+    return form(call.headers, call.query, watch=call.verb == "watch")
+
+
+async def _write(world: World, call: Call, wanted: Form) -> Answer:
+    if call.verb == "patch" and call.content_type == APPLY:
+        raise _no_apply()
+    written = await _WRITES[call.verb](world, call)
+    if call.verb == "deletecollection" and wanted.transform and not written.body.startswith(_STATUS):
+        deleted = _list_of(written.body)
+        items = [bytes(item) for item in deleted.items]
+        body = b"".join(_pieces(world, call, wanted, items, bytes(deleted.metadata)))
+        return _document(call, body, wanted, written.code, written.warnings)
+    return _object(world, call, wanted, written.body, written.code, written.warnings)
+
+
+_WRITES = {
+    "create": writing.create,
+    "update": writing.update,
+    "patch": writing.patch,
+    "delete": writing.delete,
+    "deletecollection": writing.delete_collection,
+}
+
+
+def _no_apply() -> Failure:
+    """415 is what makes kubectl say that the server has no server-side apply."""
+    message = "server-side apply is not built yet; leave --server-side out"
+    return failure(415, "UnsupportedMediaType", message)
+
+
+def _object(world: World, call: Call, wanted: Form, body: bytes, status: int, warnings: Sequence[str]) -> Answer:
+    if wanted.transform and not body.startswith(_STATUS):
+        body = _transformed(world, call, wanted, body)
+    return _document(call, body, wanted, status, warnings)
+
+
+def _transformed(world: World, call: Call, wanted: Form, body: bytes) -> bytes:
+    if wanted.transform == "Table":
+        metadata = encoding.list_metadata(_head_of(body).metadata.resource_version)
+        return _table(call, wanted).whole([body], metadata, world.clock.now())
+    if wanted.transform == "PartialObjectMetadata":
+        return encoding.partial(body, wanted.version)
+    package = call.served.group.partition(".")[0] or "core"
+    go_type = "*unstructured.Unstructured" if call.served.is_custom else f"*{package}.{call.served.kind}"
+    raise not_a_list(wanted.transform, go_type)
+
+
+def _table(call: Call, wanted: Form) -> Table:
+    return table(call.served, call.scope, call.query, wanted.version)
+
+
+async def _list(world: World, call: Call, wanted: Form, found: ListResult) -> Answer:
+    if not wanted.transform:
+        stream = reading.stream_list(call.served, found)
+    else:
+        metadata = encoding.list_metadata(str(found.revision), found.continue_, found.remaining)
+        stream = lists.sliced(_pieces(world, call, wanted, found.items, metadata))
+    if wanted.is_json:
+        return Answer(200, answers.content_type(wanted) + _warnings(call, ()), stream)
+    return _document(call, b"".join([piece async for piece in stream]), wanted, 200, ())
+
+
+def _pieces(world: World, call: Call, wanted: Form, items: Iterable[bytes], metadata: bytes) -> lists.Pieces:
+    if wanted.transform == "Table":
+        return lists.as_table(_table(call, wanted), items, metadata, world.clock.now())
+    return lists.partial(items, metadata, wanted.version)
+
+
+def _watch(world: World, call: Call, wanted: Form) -> Answer:
+    encode: watches.Encode = watches.plain
+    if wanted.transform == "Table":
+        encode = watches.as_tables(_table(call, wanted), world.clock.now)
+    elif wanted.transform:
+        encode = watches.partial(wanted.version)
+    batches = reading.watch(world, call)
+    headers = answers.content_type(wanted) + _warnings(call, ())
+    return Answer(200, headers, watches.Watch(batches, encode), live=True)
+
+
+def _document(call: Call, body: bytes, wanted: Form, status: int, warnings: Sequence[str]) -> Answer:
+    headers = answers.content_type(wanted) + _warnings(call, warnings)
+    return Answer(status, headers, encoding.written(body, wanted))
+
+
+def _warnings(call: Call, warnings: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    if not warnings and not call.served.deprecation:
+        return ()
+    return answers.warning_headers([call.served.deprecation, *warnings] if call.served.deprecation else warnings)
