@@ -1,0 +1,188 @@
+"""Logs: structlog events with fixed field names, made from the runtime's facts by one observer."""
+
+import logging
+import sys
+from functools import singledispatchmethod
+from typing import Any
+
+import structlog
+
+from informers.cache import facts as cache
+from informers.client.records import Retried
+from informers.runtime import facts as runtime
+from informers.runtime.facts import Outcome
+
+Log = Any
+"""A structlog logger."""
+
+_SLOW_SYNC = 1.0
+"""Seconds after which a first sync is worth a line of its own at the usual level."""
+
+
+def configure(log_format: str, verbose: int) -> None:
+    """Set up structlog for this process: `console` or `json`, on stderr, from the level that `-v` asks for."""
+    level = {0: logging.INFO, 1: logging.DEBUG}.get(verbose, logging.NOTSET)
+    last: Any = structlog.processors.JSONRenderer() if log_format == "json" else _console()
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            _told_errors,
+            last,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+
+
+def _console() -> Any:
+    return structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), sort_keys=False)
+
+
+def _told_errors(_: Any, __: str, event: Any) -> Any:
+    """Print errors as one line: their type and what they say."""
+    error = event.get("error")
+    if isinstance(error, BaseException):
+        event["error"] = told(error)
+    return event
+
+
+def told(error: BaseException) -> str:
+    """Return an error in one line."""
+    text = str(error).replace("\n", "; ")
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+class LogObserver:
+    """Turns facts into log events; what goes well is told at debug level."""
+
+    def __init__(self, log: Log | None = None) -> None:
+        """Log to this logger, or to structlog's own."""
+        self._log = log if log is not None else structlog.get_logger()
+        self._quiet: dict[tuple[str, str], str] = {}
+
+    @singledispatchmethod
+    def notice(self, fact: Any) -> None:
+        """Take note of a fact; those that are not told of below are for others."""
+
+    @notice.register
+    def _reconciled(self, fact: runtime.Reconciled) -> None:
+        fields: dict[str, Any] = {
+            "controller": fact.controller,
+            "cluster": fact.key.cluster,
+            "key": str(fact.key),
+            "attempt": fact.attempt,
+            "took": round(fact.took, 4),
+        }
+        if not fact.outcome.failed:
+            self._log.debug("reconciled", outcome=str(fact.outcome), writes=len(fact.writes), **fields)
+        elif fact.outcome is Outcome.TERMINAL:
+            self._log.error("reconcile failed for good", error=fact.error, **fields)
+        else:
+            retry_in = None if fact.retry_in is None else round(fact.retry_in, 3)
+            self._log.warning("reconcile failed", error=fact.error, retry_in=retry_in, **fields)
+
+    @notice.register
+    def _listed(self, fact: cache.Listed) -> None:
+        slow = fact.initial and fact.took > _SLOW_SYNC
+        tell = self._log.info if slow or self._quiet.pop(_place(fact.origin), "") else self._log.debug
+        tell("synced", **_origin(fact.origin), objects=fact.objects, took=round(fact.took, 3), initial=fact.initial)
+
+    @notice.register
+    def _backed(self, fact: cache.Backed) -> None:
+        """Tell of trouble once; it is repeated at debug level until it changes or ends."""
+        place, trouble = _place(fact.origin), f"{fact.reason.value} {told(fact.error)}"
+        again = self._quiet.get(place) == trouble
+        self._quiet[place] = trouble
+        tell = self._log.debug if again else self._log.warning
+        tell(
+            "informer has trouble",
+            **_origin(fact.origin),
+            reason=fact.reason.value,
+            error=fact.error,
+            retry_in=round(fact.seconds, 2),
+            then=fact.then.value,
+            failures=fact.failures,
+        )
+
+    @notice.register
+    def _watching(self, fact: cache.WatchStarted) -> None:
+        if self._quiet.pop(_place(fact.origin), ""):
+            self._log.info("informer is well again", **_origin(fact.origin))
+        else:
+            self._log.debug("watch started", **_origin(fact.origin), revision=fact.revision)
+
+    @notice.register
+    def _watch_ended(self, fact: cache.WatchEnded) -> None:
+        self._log.debug(
+            "watch ended",
+            **_origin(fact.origin),
+            reason=fact.reason.value,
+            events=fact.events,
+            lived=round(fact.lived, 1),
+        )
+
+    @notice.register
+    def _relisted(self, fact: cache.Relisted) -> None:
+        self._log.info("listing again", **_origin(fact.origin), reason=fact.reason.value, error=fact.error)
+
+    @notice.register
+    def _quarantined(self, fact: cache.Quarantined) -> None:
+        fields = {"cluster": fact.key.cluster, "key": str(fact.key), "error": fact.error}
+        self._log.warning("object set aside", **_origin(fact.origin), **fields, handler=fact.handler)
+
+    @notice.register
+    def _released(self, fact: cache.Released) -> None:
+        self._log.info("object is well again", **_origin(fact.origin), cluster=fact.key.cluster, key=str(fact.key))
+
+    @notice.register
+    def _filter_failed(self, fact: runtime.FilterFailed) -> None:
+        fields = {"controller": fact.controller, "key": str(fact.key), "resource": fact.resource}
+        self._log.warning("event filter failed, the change was kept", **fields, error=fact.error)
+
+    @notice.register
+    def _started(self, fact: runtime.ControllerStarted) -> None:
+        fields: dict[str, Any] = {"controller": fact.controller, "waited": round(fact.waited, 3)}
+        if fact.missing:
+            self._log.warning("controller started without some of its sources", **fields, missing=list(fact.missing))
+        else:
+            self._log.debug("controller started", **fields)
+
+    @notice.register
+    def _arrived(self, fact: runtime.SourceArrived) -> None:
+        self._log.info("source arrived late", controller=fact.controller, source=fact.source, late=round(fact.late, 1))
+
+    @notice.register
+    def _stopping(self, fact: runtime.Stopping) -> None:
+        waiting = [f"{controller} {key}" for controller, key in fact.waiting_for]
+        self._log.info("waiting for reconciles to end", grace=fact.grace, waiting_for=waiting)
+
+    @notice.register
+    def _grace_over(self, fact: runtime.GraceOver) -> None:
+        cancelled = [f"{controller} {key}" for controller, key in fact.cancelled]
+        self._log.warning("reconciles cancelled after the grace period", cancelled=cancelled)
+
+    @notice.register
+    def _dropped(self, fact: runtime.ObserverDropped) -> None:
+        self._log.error("observer dropped", observer=fact.observer, error=fact.error)
+
+    @notice.register
+    def _retried(self, fact: Retried) -> None:
+        self._log.info(
+            "server asked for a later retry",
+            server=fact.server,
+            method=fact.method,
+            target=fact.target,
+            attempt=fact.attempt,
+            retry_in=fact.delay,
+            error=fact.error,
+        )
+
+
+def _origin(origin: cache.Origin) -> dict[str, str]:
+    return {"server": origin.server, "resource": str(origin.collection)}
+
+
+def _place(origin: cache.Origin) -> tuple[str, str]:
+    return origin.server, str(origin.collection)

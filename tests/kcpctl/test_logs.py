@@ -1,0 +1,90 @@
+"""What happens becomes log events with fixed names; trouble is told once, and so is its end."""
+
+import io
+import json
+from typing import Any
+
+import pytest
+import structlog
+
+from informers.api.errors import ConnectionRefused
+from informers.api.objects import Key
+from informers.api.resources import Collection, Resource
+from informers.cache import facts as cache
+from informers.cache.recovery import Action, Phase, Trouble
+from informers.runtime.facts import Outcome, Reconciled
+from kcpctl.logs import LogObserver, configure
+
+ORIGIN = cache.Origin("local", Collection(Resource("example.com", "v1", "things"), cluster="*"))
+REFUSED = ConnectionRefused("nobody listens at 127.0.0.1:1")
+
+
+def backed(reason: Trouble = Trouble.REFUSED, failures: int = 1) -> cache.Backed:
+    return cache.Backed(ORIGIN, Phase.LIST, reason, REFUSED, 0.8, Action.LIST, failures)
+
+
+def visited(outcome: Outcome, error: Exception | None = None) -> Reconciled:
+    return Reconciled("thing", Key("", "c1", "", "a"), 2, 0.00123, outcome, retry_in=0.01, error=error)
+
+
+def told(*facts: Any, level: str = "info") -> list[dict[str, Any]]:
+    with structlog.testing.capture_logs() as events:
+        observer = LogObserver(structlog.get_logger())
+        for fact in facts:
+            observer.notice(fact)
+    levels = ["debug", "info", "warning", "error"]
+    return [dict(e) for e in events if levels.index(e["log_level"]) >= levels.index(level)]
+
+
+def test_a_failed_visit_names_controller_cluster_key_and_attempt() -> None:
+    [event] = told(visited(Outcome.ERROR, ValueError("no")))
+
+    assert event["event"] == "reconcile failed"
+    assert (event["controller"], event["cluster"], event["key"], event["attempt"]) == ("thing", "c1", "c1|a", 2)
+    assert event["retry_in"] == 0.01
+
+
+@pytest.mark.parametrize("outcome", [Outcome.SUCCESS, Outcome.CONFLICT, Outcome.REQUEUED, Outcome.GONE])
+def test_what_goes_well_is_quiet(outcome: Outcome) -> None:
+    assert told(visited(outcome)) == []
+
+
+def test_trouble_is_told_once_until_it_changes() -> None:
+    events = told(backed(), backed(failures=2), backed(failures=3))
+
+    assert [e["event"] for e in events] == ["informer has trouble"]
+    assert len(told(backed(), backed(Trouble.SILENT))) == 2
+
+
+def test_the_end_of_trouble_is_told() -> None:
+    started = cache.WatchStarted(ORIGIN, "7", 300.0)
+
+    assert [e["event"] for e in told(backed(), started)] == ["informer has trouble", "informer is well again"]
+    assert told(started) == []
+
+
+def test_a_slow_first_sync_is_told_and_a_quick_one_is_not() -> None:
+    def listed(took: float) -> cache.Listed:
+        return cache.Listed(ORIGIN, "7", 5, 0, 1, took, True, True)
+
+    assert told(listed(0.1)) == []
+    assert [e["objects"] for e in told(listed(1.5))] == [5]
+
+
+def test_facts_of_other_kinds_are_left_alone() -> None:
+    assert told(object(), level="debug") == []
+
+
+def test_json_lines_hold_one_line_a_fact(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.StringIO()
+    monkeypatch.setattr("sys.stderr", out)
+    before = structlog.get_config()
+    try:
+        configure("json", 0)
+        LogObserver().notice(visited(Outcome.ERROR, ValueError("one\ntwo")))
+    finally:
+        structlog.configure(**before)
+
+    line = json.loads(out.getvalue())
+    assert line["error"] == "ValueError: one; two"
+    assert line["level"] == "warning"
