@@ -1,4 +1,4 @@
-"""The query of a list or watch: read, defaulted and validated as kube-apiserver does it."""
+"""The query of a list or watch: read and validated as kube-apiserver does it."""
 
 import msgspec
 
@@ -52,10 +52,7 @@ def list_options(call: Call) -> ListOptions:
         bookmarks=query.flag("allowWatchBookmarks"),
         initial_events=query.choice("sendInitialEvents"),
     )
-    is_watch = call.verb == "watch"
-    if is_watch:
-        options = _defaulted(options)
-    if errors := _watch_errors(options) if is_watch else _list_errors(options):
+    if errors := _watch_errors(options) if call.verb == "watch" else _list_errors(options):
         raise invalid_options("ListOptions", errors)
     check_fields(call.served, options.fields)
     return _named(call.name, options) if call.name else options
@@ -73,14 +70,6 @@ def _fields(query: Query) -> FieldSelector:
         return FieldSelector.parse(query.text("fieldSelector"))
     except SelectorError as error:
         raise bad_request(str(error)) from error
-
-
-def _defaulted(options: ListOptions) -> ListOptions:
-    """Turn a watch from any revision that allows bookmarks into a streamed list, as servers do since 1.34."""
-    asked = options.initial_events is not None or options.match
-    if asked or options.revision not in ("", "0") or not options.bookmarks:
-        return options
-    return msgspec.structs.replace(options, initial_events=True, match=NOT_OLDER_THAN)
 
 
 def _list_errors(options: ListOptions) -> list[FieldError]:

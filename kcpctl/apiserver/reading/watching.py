@@ -1,12 +1,14 @@
 """Watch: the state of a collection, or not, and then every change, as kube-apiserver's table of options says.
 
-| resourceVersion | sendInitialEvents unset     | true                            | false              |
-|-----------------|-----------------------------|---------------------------------|--------------------|
-| unset, 0        | the state, then changes     | the state, a bookmark, changes  | changes from now   |
-| N               | changes after N             | the state, when it is >= N, …   | changes after N    |
-| N, too old      | one ERROR event (410)       | the state, …                    | one ERROR (410)    |
-| N, not reached  | silence until then          | one ERROR event (504) after 3 s | silence until then |
+| resourceVersion | sendInitialEvents unset | true                            | false                 |
+|-----------------|-------------------------|---------------------------------|-----------------------|
+| unset, 0        | the state, then changes | the state, then changes         | changes from now on   |
+| N               | changes after N         | the state at N or later, …      | changes after N       |
+| N, too old      | one ERROR event (410)   | the state, …                    | one ERROR event (410) |
+| N, not reached  | silence until then      | one ERROR event (504) after 3 s | silence until then    |
 
+Where bookmarks are allowed, one that says so ends the state, whether the client asked for a streamed list or not: so do
+servers since 1.34.
 A shard stays silent for a revision that it has not reached, as kube-apiserver does; its revisions begin at the wall
 clock (`first_revision`), so only a client that comes from another server can hold such a one. A cache server answers
 410 in every column: its clients are shards that outlive it, and its store may come back older than they remember it.
@@ -105,6 +107,8 @@ class Watch:
         seconds = options.timeout or world.rng.uniform(*_SECONDS)
         self._alarm = Alarm(world.clock, seconds, bookmarks=options.bookmarks, ring=self._nudge)
         world.watching(self._call.served, self._retire)
+        if not _is_served(world, self._call):
+            self._retire()  # it changed between the request and the first event
         state_first = options.initial_events if options.initial_events is not None else not self._begin
         if self._call.scope.is_cache and self._begin > world.storage.revision:
             raise expired(f"resource version {self._begin} is ahead of this server ({world.storage.revision})")
@@ -130,7 +134,7 @@ class Watch:
             await asyncio.sleep(0)
         else:
             self._step = self._follow
-            if self._options.initial_events and self._options.bookmarks:
+            if self._options.bookmarks:
                 found.append(events.bookmark(self._call.served, self._begin, ends_state=True))
         return found
 
@@ -180,3 +184,8 @@ class Watch:
     def _nudge(self) -> None:
         if self._feed is not None:
             self._feed.nudge()
+
+
+def _is_served(world: World, call: Call) -> bool:
+    served = call.served
+    return world.catalog.find(call.scope.cluster, served.group, served.version, served.plural) is served

@@ -113,7 +113,7 @@ class EngineAgainstModel(RuleBasedStateMachine):
     def skip(self, watched: Watched, count: int) -> None:
         """Writes up to the future revision that the watch started from are not for it."""
         for _ in range(count):
-            key = f"/registry/g/skipped/{self.model.revision}"
+            key = f"/registry/g/pods/a/skipped-{self.model.revision}"
             self.wrote(key, b"", self.run(self.store.create(key, b"")))
         watched.expected.clear()
 

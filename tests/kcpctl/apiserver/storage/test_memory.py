@@ -63,6 +63,15 @@ async def test_a_waiting_watch_wakes_with_all_changes_of_a_burst(store: MemorySt
     assert batch.revision == store.revision
 
 
+async def test_a_watch_from_the_future_skips_what_comes_before(store: MemoryStorage):
+    feed = store.watch(PODS, store.revision + 2)
+    assert (await anext(feed)).revision == store.revision
+
+    written = [await store.create(f"{PODS}{n}", b"") for n in range(4)]
+
+    assert [change.revision for change in (await anext(feed)).changes] == written[2:]
+
+
 async def test_a_cancelled_wait_loses_nothing(store: MemoryStorage):
     feed = store.watch(PODS, store.revision)
     await anext(feed)

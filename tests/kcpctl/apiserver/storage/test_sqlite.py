@@ -141,6 +141,13 @@ async def test_a_second_write_to_a_key_is_judged_by_what_the_first_one_left_on_d
                 await judging
 
 
+async def test_of_two_creations_of_one_key_at_the_same_time_one_succeeds(store: SqliteStorage):
+    outcomes = await asyncio.gather(*(store.create(f"{PODS}a", b"") for _ in range(2)), return_exceptions=True)
+
+    assert outcomes[0] == store.revision
+    assert isinstance(outcomes[1], KeyExists)
+
+
 async def test_a_group_that_cannot_be_written_fails_whole_and_leaves_no_trace(store: SqliteStorage, disk: Disk):
     kept = await store.create(f"{PODS}kept", b"1")
     feed = store.watch(PODS, kept)
