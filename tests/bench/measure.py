@@ -62,13 +62,16 @@ class Ticker:
     """Wakes every millisecond and remembers the longest that it overslept; costs CPU time."""
 
     longest: float = 0.0
-    """Seconds for which something else held the loop."""
+    """Seconds between two turns of the loop, whatever held it: its own work, waiting for a disk, or other processes."""
+    longest_work: float = 0.0
+    """Seconds of CPU time that the loop's thread used between two turns: other processes do not count."""
 
     async def run(self) -> None:
         """Tick until cancelled."""
-        before = time.perf_counter()
+        before, worked = time.perf_counter(), time.thread_time()
         while True:
             await asyncio.sleep(_TICK)
-            after = time.perf_counter()
+            after, works = time.perf_counter(), time.thread_time()
             self.longest = max(self.longest, after - before - _TICK)
-            before = after
+            self.longest_work = max(self.longest_work, works - worked)
+            before, worked = after, works
