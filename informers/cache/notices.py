@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from enum import Enum
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
@@ -34,5 +34,25 @@ class Notice(msgspec.Struct, Generic[T], frozen=True, gc=False):
     evidence: Evidence = Evidence.NONE
 
 
-Handler = Callable[[Notice[T]], None]
+Handler: TypeAlias = Callable[[Notice[T]], None]
 """Called in the same step that changed the store: it must be quick, such as adding keys to a queue."""
+
+
+class Audience(Protocol[T]):
+    """Who is told what a reflector does to its store."""
+
+    def deliver(self, notice: Notice[T]) -> None:
+        """Take a change that an event brought, in the step that made it."""
+        ...
+
+    def swapped(self) -> None:
+        """Learn, in the same step, that a whole state has replaced the store's content."""
+        ...
+
+    def hand_out(self, notice: Notice[T]) -> None:
+        """Take one of the changes that the replacement made; events wait until all are handed out."""
+        ...
+
+    def handed_out(self) -> None:
+        """Learn that all of them are."""
+        ...

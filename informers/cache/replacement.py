@@ -30,6 +30,10 @@ class Replacement(Generic[T]):
         """Count the objects so far."""
         return len(self.content.objects)
 
+    def latest(self, key: Key) -> Object[T] | None:
+        """Return the last state that was put or dropped since the beginning."""
+        return self.content.objects.get(key) or self._deleted.get(key)
+
     def put(self, obj: Object[T]) -> None:
         """Take an object in; raises `IndexerFailed` and then leaves it out."""
         known = self.old.objects.get(obj.key)

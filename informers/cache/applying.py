@@ -1,0 +1,105 @@
+"""Events of a watch, applied to a store one after the other."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from informers.api.decoding import WatchEvent
+from informers.api.errors import api_error
+from informers.api.objects import Key, Object
+from informers.cache.index import IndexerFailed
+from informers.cache.notices import Evidence, Notice
+from informers.cache.quarantine import Quarantine
+from informers.cache.recovery import Happened, Trouble
+from informers.cache.revisions import is_older
+from informers.cache.store import Store
+
+T = TypeVar("T")
+
+
+class Applier(Generic[T]):
+    """Makes each event a change of the store and a notice of it, in one step.
+
+    Invariants: the store is at an event's revision only after it has the event. A revision that the store has reached
+    is not applied again, so that an event which a server repeats cannot take an object back in time, or back to life.
+    """
+
+    __slots__ = ("_deliver", "_quarantine", "_store", "applied", "repeats", "seen")
+
+    def __init__(self, store: Store[T], quarantine: Quarantine, deliver: Callable[[Notice[T]], None]) -> None:
+        """Write to the store, set objects aside in the quarantine, hand notices to `deliver`."""
+        self._store = store
+        self._quarantine = quarantine
+        self._deliver = deliver
+        self.applied = 0
+        """Events that told something new of an object."""
+        self.repeats = 0
+        """Events that the store had already."""
+        self.seen: Counter[str] = Counter()
+        """Events by type, bookmarks and errors among them."""
+
+    def apply(self, event: WatchEvent[T]) -> None:
+        """Apply one event; raises `ApiError` for an ERROR event, `Happened` for a bookmark from before our time."""
+        self.seen[event.type] += 1
+        obj = event.object
+        if obj is None:
+            self._apply_without_object(event)
+        elif event.type == "DELETED":
+            self._delete(obj)
+        elif self._is_repeat(obj.rv):
+            self.repeats += 1
+        else:
+            self._take_in(event.type, obj)
+
+    def _take_in(self, kind: str, obj: Object[T]) -> None:
+        self.applied += 1
+        if kind in ("ADDED", "MODIFIED"):
+            try:
+                old = self._store.put(obj)
+            except IndexerFailed as failure:
+                self._quarantine.hold(obj.key, str(failure))
+            else:
+                if self._quarantine:
+                    self._quarantine.release(obj.key)
+                self._deliver(Notice(old, obj, obj.key))
+        if obj.rv:
+            self._store.revision = obj.rv
+
+    def _delete(self, obj: Object[T]) -> None:
+        """Drop what went; servers before 1.19 send the object's last revision instead of the deletion's."""
+        known = self._store.get(obj.key)
+        if self._is_repeat(obj.rv):
+            if known is None or known.uid != obj.uid or is_older(obj.rv, known.rv):
+                self.repeats += 1
+                return
+        elif obj.rv:
+            self._store.revision = obj.rv
+        self.applied += 1
+        self._drop(obj.key, obj)
+
+    def _drop(self, key: Key, last: Object[T] | None) -> None:
+        known = self._store.drop(key)
+        self._quarantine.release(key)
+        self._deliver(Notice(last or known, None, key, False, Evidence.DELETED_EVENT))
+
+    def _apply_without_object(self, event: WatchEvent[T]) -> None:
+        if event.status is not None:
+            raise api_error(event.status)
+        if event.malformed is not None:
+            key = event.malformed.key
+            if event.type == "DELETED" and key.name:
+                self._drop(key, None)
+            else:
+                self._quarantine.hold(key, event.malformed.error)
+        elif is_older(event.revision, self._store.revision):
+            raise Happened(
+                Trouble.BEHIND,
+                f"expected bookmarks from {self._store.revision} on, found one at {event.revision}",
+            )
+        elif event.revision:
+            self._store.revision = event.revision
+
+    def _is_repeat(self, revision: str) -> bool:
+        """Say whether the store has reached the revision already, in this epoch."""
+        reached = self._store.revision
+        return reached != "" and (revision == reached or is_older(revision, reached))

@@ -1,0 +1,93 @@
+"""Getting a whole state into a store's next content, object by object."""
+
+from typing import Generic, TypeVar
+
+from informers.api.decoding import Malformed, Page, WatchEvent
+from informers.api.errors import api_error
+from informers.api.objects import Key, Object
+from informers.cache.index import IndexerFailed
+from informers.cache.replacement import Replacement
+from informers.cache.revisions import is_older
+from informers.cache.slices import Slices
+
+T = TypeVar("T")
+
+
+class Filling(Generic[T]):
+    """Fills a replacement from pages or from the events of a stream.
+
+    Invariant: an object that cannot be read or indexed is set aside with its error, and its last good state, if there
+    is one, is kept: it is neither new nor absent.
+    """
+
+    __slots__ = ("_slices", "errors", "events", "replacement")
+
+    def __init__(self, replacement: Replacement[T], slices: Slices) -> None:
+        """Start with an empty replacement."""
+        self.replacement = replacement
+        self._slices = slices
+        self.errors: dict[Key, str] = {}
+        self.events = 0
+        """How many events of a stream were taken."""
+
+    async def take(self, page: Page[T]) -> None:
+        """Take in one page, in slices."""
+        for obj in page.objects:
+            self._put(obj)
+            if self._slices.over():
+                await self._slices.turn()
+        for malformed in page.malformed:
+            self._set_aside(malformed.key, malformed.error)
+
+    async def take_events(self, batch: list[WatchEvent[T]]) -> str | None:
+        """Take in events of a stream; return the revision of the state once the server has marked its end.
+
+        Leaves the events after that mark in the batch: they belong to the watch. Raises `ApiError` for an ERROR event.
+        """
+        for position, event in enumerate(batch):
+            if event.initial_events_end:
+                del batch[: position + 1]
+                return event.revision
+            self._apply(event)
+        if self._slices.over():
+            await self._slices.turn()
+        return None
+
+    def _apply(self, event: WatchEvent[T]) -> None:
+        if event.status is not None:
+            raise api_error(event.status)
+        if event.object is not None:
+            self.events += 1
+            self._apply_object(event.type, event.object)
+        elif event.malformed is not None:
+            self._apply_malformed(event.type, event.malformed)
+
+    def _apply_object(self, kind: str, obj: Object[T]) -> None:
+        latest = self.replacement.latest(obj.key)
+        if latest is not None and is_older(obj.rv, latest.rv):
+            return  # a repeat of something that this stream has told already
+        if kind == "DELETED":
+            self.errors.pop(obj.key, None)
+            self.replacement.drop(obj.key, obj)
+        elif kind in ("ADDED", "MODIFIED"):
+            self._put(obj)
+
+    def _apply_malformed(self, kind: str, malformed: Malformed) -> None:
+        if kind == "DELETED" and malformed.key.name:
+            self.errors.pop(malformed.key, None)
+            self.replacement.drop(malformed.key, None)
+        else:
+            self._set_aside(malformed.key, malformed.error)
+
+    def _put(self, obj: Object[T]) -> None:
+        try:
+            self.replacement.put(obj)
+        except IndexerFailed as failure:
+            self._set_aside(obj.key, str(failure))
+        else:
+            self.errors.pop(obj.key, None)
+
+    def _set_aside(self, key: Key, error: str) -> None:
+        self.errors[key] = error
+        if self.replacement.latest(key) is None:
+            self.replacement.keep(key)

@@ -1,0 +1,78 @@
+"""Where a reflector gets lists and watches from: a client, bound to one collection."""
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from typing import Generic, Protocol, TypeAlias, TypeVar
+
+from informers.api.decoding import Page, Reader, WatchEvent
+from informers.api.resources import Collection
+
+T = TypeVar("T")
+
+Batches: TypeAlias = AsyncIterator[list[WatchEvent[T]]]
+Watch: TypeAlias = AbstractAsyncContextManager[Batches[T]]
+
+
+class Readable(Protocol):
+    """What a `Client` offers reflectors; nothing here may retry, for the reflector's table decides itself."""
+
+    async def list_page(
+        self,
+        collection: Collection[T],
+        *,
+        reader: Reader[T],
+        limit: int = 0,
+        continue_: str = "",
+        rv: str | None = None,
+        match: str = "",
+    ) -> Page[T]:
+        """Return one page of the collection."""
+        ...
+
+    def watch_batches(
+        self,
+        collection: Collection[T],
+        *,
+        reader: Reader[T],
+        rv: str | None = None,
+        timeout: float = 300.0,
+        bookmarks: bool = True,
+        initial_events: bool = False,
+    ) -> Watch[T]:
+        """Watch the collection; the block gets events as they arrive."""
+        ...
+
+
+class Source(Protocol[T]):
+    """Lists and watches of one collection; `rv` "" asks for the newest state. Raises `InformersError` and no other."""
+
+    async def list_page(self, *, limit: int = 0, continue_: str = "", rv: str = "") -> Page[T]:
+        """Return one page; `limit` 0 asks for all there is."""
+        ...
+
+    def watch_batches(self, *, rv: str, timeout: float, initial_events: bool = False) -> Watch[T]:
+        """Watch from a revision, with bookmarks; `initial_events` asks for the state first, no older than `rv`."""
+        ...
+
+
+class BoundSource(Generic[T]):
+    """The source that a client is for one collection."""
+
+    def __init__(self, client: Readable, collection: Collection[T]) -> None:
+        """Read the collection's objects with a reader of their own."""
+        self._client = client
+        self._collection = collection
+        self.reader = Reader(collection.resource, cluster=collection.cluster, shard=collection.shard)
+
+    async def list_page(self, *, limit: int = 0, continue_: str = "", rv: str = "") -> Page[T]:
+        """Return one page; of a paged list no older than `rv`, which some servers would take for exactly `rv`."""
+        match = "NotOlderThan" if limit and rv not in ("", "0") else ""
+        return await self._client.list_page(
+            self._collection, reader=self.reader, limit=limit, continue_=continue_, rv=rv or None, match=match
+        )
+
+    def watch_batches(self, *, rv: str, timeout: float, initial_events: bool = False) -> Watch[T]:
+        """Watch from a revision."""
+        return self._client.watch_batches(
+            self._collection, reader=self.reader, rv=rv or None, timeout=timeout, initial_events=initial_events
+        )
