@@ -20,7 +20,7 @@ def version_document() -> bytes:
         "minCompatibilityMajor": str(_MAJOR),
         "minCompatibilityMinor": str(_MINOR - 1),
         "gitVersion": f"v{_MAJOR}.{_MINOR}.{_PATCH}+kcpctl",
-        "gitCommit": "",
+        "gitCommit": "unknown",
         "gitTreeState": "",
         "buildDate": "1970-01-01T00:00:00Z",
         "goVersion": f"python{platform.python_version()}",

@@ -34,8 +34,6 @@ def test_equal_values_are_written_in_full() -> None:
 
 
 def test_an_object_looks_as_a_real_server_writes_it() -> None:
-    found = {
-        pair["id"]: pair["resp"]["body"] for pair in pairs("golden.jsonl") if pair["id"] in ("cm get", "cm get yaml")
-    }
+    found = {pair["id"]: pair["resp"].get("body") for pair in pairs("golden.jsonl")}
 
     assert yamlout.dump(found["cm get"]).decode() == found["cm get yaml"]

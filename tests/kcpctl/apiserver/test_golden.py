@@ -1,0 +1,119 @@
+"""What a real kube-apiserver answered, asked again of ours: the same answers, but for what differs by nature."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from informers.clock import VirtualClock
+from kcpctl.apiserver.app import ApiServer
+from kcpctl.apiserver.builtin import BUILT_IN
+from kcpctl.apiserver.crds.catalog import CrdCatalog
+from kcpctl.apiserver.exchange import Incoming, User
+from kcpctl.apiserver.http.auth import Authentication
+from kcpctl.apiserver.http.discovery import Discovery
+from kcpctl.apiserver.http.inprocess import InProcess
+from kcpctl.apiserver.mounts import Mount, Single
+from kcpctl.apiserver.storage.memory import MemoryStorage
+from kcpctl.apiserver.world import World
+from tests.golden import pairs
+from tests.kcpctl.apiserver.replaying import Replay
+from tests.kcpctl.apiserver.sameness import differences
+
+ADMIN = User("admin", groups=("system:masters",))
+TOKENS = {"admintoken": ADMIN, "bobtoken": User("bob")}
+SYSTEM_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
+LEFT_OUT = frozenset(("managedFields", "description"))
+"""Nothing tracks the managers of fields yet; descriptions of columns and schemas are in our own words."""
+
+
+UNASKED = ("list bad bool",)
+"""A watch without an end, which would make everything else an hour older."""
+
+
+EQUAL = Path(__file__).with_name("golden_equal.txt")
+"""The pairs that are answered alike, one id a line; the list only grows."""
+
+
+async def test_what_was_answered_alike_still_is() -> None:
+    expected = EQUAL.read_text(encoding="utf-8").splitlines()
+
+    found = await replayed()
+
+    assert {name: found[name] for name in expected if found[name]} == {}
+
+
+async def test_served_kinds_are_discovered_as_on_a_real_server() -> None:
+    recorded = {pair["id"]: pair["resp"].get("body") for pair in pairs("golden.jsonl")}
+    discovery = Discovery(CrdCatalog(BUILT_IN))
+    core = msgspec.json.decode(discovery.legacy("root", ("api", "v1"), ""))
+    groups = msgspec.json.decode(discovery.legacy("root", ("apis",), ""))
+
+    assert core["resources"] == those_in(core["resources"], recorded["disc /api/v1"]["resources"], "name")
+    assert by(groups["groups"], "name") == by(
+        those_in(groups["groups"], recorded["disc /apis"]["groups"], "name"), "name"
+    )
+
+
+@pytest.mark.parametrize(("core", "name"), [(True, "disc agg /api"), (False, "disc agg /apis")])
+async def test_one_document_shows_served_kinds_as_on_a_real_server(core: bool, name: str) -> None:
+    recorded = {pair["id"]: pair["resp"].get("body") for pair in pairs("golden.jsonl")}
+
+    document = msgspec.json.decode(Discovery(CrdCatalog(BUILT_IN)).aggregated("root", core=core).body)
+
+    theirs = {item["metadata"].get("name"): item for item in recorded[name]["items"]}
+    for item in document["items"]:
+        same = theirs[item["metadata"].get("name")]
+        for ours, real in zip(item["versions"], same["versions"], strict=True):
+            assert ours["resources"] == those_in(ours["resources"], real["resources"], "resource")
+            assert ours["version"] == real["version"]
+
+
+def those_in(ours: list[dict[str, Any]], theirs: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
+    """Return the recorded entries that ours also have, without subresources that are not served."""
+    served = by(ours, key)
+    return [_served_part(entry, served[entry[key]]) for entry in theirs if entry[key] in served]
+
+
+def _served_part(entry: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:
+    if "subresources" in entry and "subresources" not in ours:
+        return {name: value for name, value in entry.items() if name != "subresources"}
+    return entry
+
+
+def by(entries: list[dict[str, Any]], key: str) -> dict[str, dict[str, Any]]:
+    return {entry[key]: entry for entry in entries}
+
+
+async def replayed() -> dict[str, list[str]]:
+    """Return the differences of every pair, by its id."""
+    recorded = list(pairs("golden.jsonl"))
+    clock = VirtualClock(datetime(2026, 12, 1, 1, 12, tzinfo=UTC))
+    world = World(MemoryStorage(revision=1, clock=clock), CrdCatalog(BUILT_IN), clock=clock)
+    app = ApiServer({"": Mount(world, Single())}, Authentication(TOKENS), clock=clock)
+    for name in SYSTEM_NAMESPACES:
+        await create(app, "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    replay = Replay(InProcess(app, user=None), clock)
+    found: dict[str, list[str]] = {}
+    for pair in recorded:
+        if pair["id"] in UNASKED:
+            continue
+        unlike = differences(pair["resp"], await replay.answer(pair), leave_out=LEFT_OUT)
+        found.setdefault(pair["id"], []).extend(unlike)
+        if pair["id"] == "ssa m1 drop all":
+            await create(app, "/api/v1/namespaces/g1/configmaps", applied(pair))
+    return found
+
+
+async def create(app: ApiServer, path: str, obj: dict[str, Any]) -> None:
+    answer = await app(Incoming("POST", path, body=msgspec.json.encode(obj), peer=ADMIN))
+    assert answer.status == 201
+
+
+def applied(pair: dict[str, Any]) -> dict[str, Any]:
+    """Return what server-side apply would have made, had it been built, so that later lists show it."""
+    made = pair["resp"]["body"]
+    metadata = {"name": made["metadata"]["name"]}
+    return {"apiVersion": "v1", "kind": made["kind"], "metadata": metadata, "data": made["data"]}
