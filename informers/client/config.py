@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from informers.client.addresses import Scope
 from informers.client.credentials import Credentials
 from informers.client.records import Retried
 from informers.client.retry import Retry
 from informers.client.server import Server
 
-_ONCE = Retry()
+_POLICY = Retry()
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,18 @@ class ServerConfig:
     """Where it was found, for messages."""
 
     def server(
-        self, name: str = "", *, retry: Retry = _ONCE, noticed: Callable[[Retried], None] | None = None
+        self,
+        name: str = "",
+        *,
+        scope: Scope | None = None,
+        retry: Retry = _POLICY,
+        noticed: Callable[[Retried], None] | None = None,
     ) -> Server:
-        """Return the server, by default under the context's name."""
+        """Return the server, by default under the context's name and with the scope that its address tells."""
         return Server.from_address(
             self.address,
             name=name or self.context,
+            scope=scope,
             credentials=self.credentials,
             proxy=self.proxy,
             tls_server_name=self.tls_server_name,

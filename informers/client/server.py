@@ -19,7 +19,7 @@ from informers.client.transport import Transport
 from informers.clock import Clock, SystemClock
 
 _ANYONE = Anonymous()
-_ONCE = Retry()
+_POLICY = Retry()
 _TIME = SystemClock()
 
 
@@ -37,7 +37,7 @@ class Server:
         scope: Scope = Scope.PLAIN,
         prefix: str = "",
         user_agent: str = "",
-        retry: Retry = _ONCE,
+        retry: Retry = _POLICY,
         noticed: Callable[[Retried], None] | None = None,
         clock: Clock = _TIME,
     ) -> None:
@@ -53,25 +53,34 @@ class Server:
         address: str,
         *,
         name: str = "",
+        scope: Scope | None = None,
         credentials: Credentials = _ANYONE,
         proxy: str | None = None,
         tls_server_name: str | None = None,
         compress: bool = False,
-        retry: Retry = _ONCE,
+        retry: Retry = _POLICY,
         noticed: Callable[[Retried], None] | None = None,
     ) -> "Server":
         """Return the server at a URL, whose path says the scope.
 
         `…/clusters/*` leaves the logical cluster to each request, `…/clusters/x` fixes it, `…/services/cache` (with or
-        without `/shards/*/clusters/*`) is a cache server, and anything else is plain. The name is by default the host.
+        without `/shards/*/clusters/*`) is a cache server, and anything else is plain; `scope` goes before that. The
+        name is by default the host.
         """
         from informers.client.http import HttpTransport  # brings aiohttp, 25 MB that in-process servers do without
 
-        origin, prefix, scope = scoped(address)
+        origin, prefix, found = scoped(address)
         transport = HttpTransport(
             origin, credentials=credentials, proxy=proxy, tls_server_name=tls_server_name, compress=compress
         )
-        return cls(name or urlsplit(origin).netloc, transport, scope=scope, prefix=prefix, retry=retry, noticed=noticed)
+        return cls(
+            name or urlsplit(origin).netloc,
+            transport,
+            scope=scope or found,
+            prefix=prefix,
+            retry=retry,
+            noticed=noticed,
+        )
 
     def client(self, cluster: str = "", shard: str = "") -> Client:
         """Return the verbs, for one place on this server or, without names, for callers that bring their own."""

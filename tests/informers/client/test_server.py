@@ -54,6 +54,11 @@ async def test_a_client_takes_its_place_along():
     assert [asked.target for asked in served.asked] == [f"/services/cache/{place}/api" for place in places]
 
 
+def test_a_scope_that_is_given_goes_before_the_address():
+    """The address in a cache server's own kubeconfig has no path."""
+    assert Server.from_address("https://h:6443", scope=Scope.CACHE).scope is Scope.CACHE
+
+
 @pytest.mark.parametrize("address", ["https://[::1", "nonsense", "ftp://h", ""])
 def test_an_address_of_no_use_is_explained(address):
     with pytest.raises(ConfigurationError, match="expected a server"):
