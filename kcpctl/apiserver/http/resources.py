@@ -6,6 +6,7 @@ import msgspec
 
 from kcpctl.apiserver import reading, writing
 from kcpctl.apiserver.call import Call
+from kcpctl.apiserver.crds import scale
 from kcpctl.apiserver.exchange import Answer
 from kcpctl.apiserver.failures import Failure, failure
 from kcpctl.apiserver.http import answers, encoding, lists, watches
@@ -37,6 +38,8 @@ _list_of = msgspec.json.Decoder(_ListBody).decode
 async def answer(world: World, call: Call) -> Answer:
     """Do what the call asks; raises `Failure`."""
     wanted = _negotiate(call)
+    if call.subresource == "scale":
+        return await _scale(world, call, wanted)
     if call.verb == "get":
         body = await reading.get(world, call)
         return _object(world, call, wanted, body, 200, ())
@@ -53,6 +56,14 @@ def _negotiate(call: Call) -> Form:
         if refused is not None:
             raise refused
     return form(call.headers, call.query, watch=call.verb == "watch")
+
+
+async def _scale(world: World, call: Call, wanted: Form) -> Answer:
+    """Answer with a Scale, which has no other form."""
+    if call.verb == "get":
+        return _document(call, await scale.get(world, call), wanted, 200, ())
+    written = await (scale.patch if call.verb == "patch" else scale.update)(world, call)
+    return _document(call, written.body, wanted, written.code, written.warnings)
 
 
 async def _write(world: World, call: Call, wanted: Form) -> Answer:

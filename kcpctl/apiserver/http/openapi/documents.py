@@ -81,8 +81,12 @@ def _schemas(served: Served) -> dict[str, Schema]:
 def _whole(served: Served) -> Schema:
     """Return the kind's schema with the fields that every object has."""
     schema = dict(served.schema) if served.schema is not None else _open(served)
-    properties = {"apiVersion": API_VERSION, "kind": KIND} | dict(schema.get("properties") or {})
-    schema["properties"] = properties | {"metadata": _described(meta("ObjectMeta"), properties.get("metadata"))}
+    properties = dict(schema.get("properties") or {})
+    for name, described in (("apiVersion", API_VERSION), ("kind", KIND)):
+        if "description" not in properties.get(name, ()):
+            properties[name] = described
+    properties["metadata"] = _described(meta("ObjectMeta"), properties.get("metadata"))
+    schema["properties"] = properties
     return schema | {"x-kubernetes-group-version-kind": [group_version_kind(served)]}
 
 
