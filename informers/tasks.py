@@ -12,6 +12,7 @@ async def background(*jobs: Coroutine[Any, Any, Any]) -> AsyncIterator[list[Task
 
     A job that raises cancels the block; its error comes out bare when it is the only one, else as an ExceptionGroup.
     """
+    failure: BaseException | None = None
     try:
         async with TaskGroup() as group:
             tasks = [group.create_task(job) for job in jobs]
@@ -21,12 +22,31 @@ async def background(*jobs: Coroutine[Any, Any, Any]) -> AsyncIterator[list[Task
                 for task in tasks:
                     task.cancel()
     except BaseExceptionGroup as errors:
-        if len(errors.exceptions) == 1 and not isinstance(errors.exceptions[0], CancelledError):
-            raise errors.exceptions[0] from None
-        raise
+        failure = _only(errors)
+        if failure is None:
+            raise
+    if failure is not None:
+        raise failure  # out here, where it keeps its own cause and context
+
+
+def _only(errors: BaseExceptionGroup[BaseException]) -> BaseException | None:
+    """Return the one error in a TaskGroup's group, also through groups of other TaskGroups; None if there are more."""
+    error: BaseException = errors
+    while isinstance(error, BaseExceptionGroup) and (error is errors or error.message == errors.message):
+        if len(error.exceptions) != 1:
+            return None
+        error = error.exceptions[0]
+    return None if isinstance(error, CancelledError) else error
 
 
 async def first(*jobs: Coroutine[Any, Any, Any]) -> None:
     """Wait until one of the coroutines has ended, and cancel the others; an error of any of them comes out."""
     async with background(*jobs) as tasks:
         await wait(tasks, return_when=FIRST_COMPLETED)
+
+
+async def together(*jobs: Coroutine[Any, Any, Any]) -> None:
+    """Wait until all of the coroutines have ended; the first error cancels the others and comes out."""
+    async with background(*jobs) as tasks:
+        if tasks:
+            await wait(tasks)
