@@ -23,7 +23,7 @@ ANONYMOUS = User("system:anonymous", groups=("system:unauthenticated",))
 
 
 class Incoming(msgspec.Struct, frozen=True):
-    """One request as it came off the wire; the body is complete."""
+    """One request as it came off the wire; the body is complete, unless it is longer than anybody takes."""
 
     method: str
     path: str

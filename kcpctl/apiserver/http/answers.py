@@ -5,7 +5,7 @@ from random import getrandbits
 
 from kcpctl.apiserver.call import Query
 from kcpctl.apiserver.exchange import Answer
-from kcpctl.apiserver.failures import Failure, failure
+from kcpctl.apiserver.failures import Failure
 from kcpctl.apiserver.http import encoding, statuses
 from kcpctl.apiserver.http.health import TEXT
 from kcpctl.apiserver.http.negotiation import Form, plain_form
@@ -40,11 +40,6 @@ def failed(failure: Failure, headers: Mapping[str, str], query: Query) -> Answer
     if seconds:
         extra += (("Retry-After", str(seconds)),)
     return Answer(code, content_type(form) + extra, encoding.written(statuses.encode(failure.status), form))
-
-
-def too_large(limit: int) -> Failure:
-    """413: the body is over the limit (bytes)."""
-    return failure(413, "RequestEntityTooLarge", f"Request entity too large: limit is {limit}")
 
 
 def finished(answer: Answer, headers: Mapping[str, str]) -> Answer:

@@ -42,12 +42,12 @@ class Authentication:
         if incoming.peer is not None:
             return _authenticated(incoming.peer)
         scheme, _, token = incoming.headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and token:
+        if scheme.lower() == "bearer" and token.strip():  # all other schemes are as good as nothing
             user = self._users.get(_digest(token.strip()))
             if user is None:
                 raise unauthorized()
             return user
-        if scheme or not self._anonymous:
+        if not self._anonymous:
             raise unauthorized()
         return ANONYMOUS
 

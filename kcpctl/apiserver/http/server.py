@@ -11,12 +11,11 @@ from aiohttp import web
 from aiohttp.http import HttpProcessingError
 from aiohttp.web_request import BaseRequest
 
-from kcpctl.apiserver.call import Query
 from kcpctl.apiserver.exchange import Answer, Application, Incoming, User
-from kcpctl.apiserver.http import answers, streams
+from kcpctl.apiserver.http import streams
 from kcpctl.apiserver.http.auth import user_of_subject
+from kcpctl.apiserver.writing.decoding import LARGEST_BODY
 
-MAX_BODY = 3 * 1024 * 1024
 _MAX_HEAD = 1024 * 1024
 """Bytes of a request line or header: Go's limit for all of them together."""
 _SERVER = ("Server", "kcpctl")
@@ -75,14 +74,14 @@ class Listening:
 
     async def _respond(self, request: BaseRequest) -> web.StreamResponse:
         body = await _read_body(request) if request.body_exists else b""
-        if body is None:
-            incoming = _incoming(request, b"")
-            refused = answers.failed(answers.too_large(MAX_BODY), incoming.headers, Query())
-            response = _whole(answers.finished(refused, incoming.headers))
+        response = await self._answer(request, _incoming(request, body))
+        if len(body) > LARGEST_BODY:
             response.force_close()  # the rest of the body is on its way, and nobody wants it
-            return response
-        answer = await self._app(_incoming(request, body))
-        accepts_gzip = "gzip" in request.headers.get("Accept-Encoding", "")
+        return response
+
+    async def _answer(self, request: BaseRequest, incoming: Incoming) -> web.StreamResponse:
+        answer = await self._app(incoming)
+        accepts_gzip = "gzip" in incoming.headers.get("accept-encoding", "")
         if not isinstance(answer.body, bytes):
             return await self._stream(request, answer, accepts_gzip)
         if accepts_gzip and len(answer.body) > streams.GZIP_OVER:
@@ -212,19 +211,15 @@ def _peer(request: BaseRequest) -> User | None:
     return user_of_subject(certificate["subject"]) if certificate else None
 
 
-async def _read_body(request: BaseRequest) -> bytes | None:
-    """Return the body, None when it is over the limit."""
-    if (request.content_length or 0) > MAX_BODY:
-        return None
+async def _read_body(request: BaseRequest) -> bytes:
+    """Return the body; of one that is over the limit only as much as shows that it is."""
     if request.headers.get("Expect", "").lower() == "100-continue":
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         request.writer.output_size = 0
     parts: list[bytes] = []
     size = 0
-    while part := await request.content.readany():
+    while size <= LARGEST_BODY and (part := await request.content.readany()):
         size += len(part)
-        if size > MAX_BODY:
-            return None
         parts.append(part)
     return parts[0] if len(parts) == 1 else b"".join(parts)
 

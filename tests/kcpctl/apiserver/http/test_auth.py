@@ -27,18 +27,19 @@ def test_a_known_token_is_its_user_and_authenticated() -> None:
     assert authenticate(with_header("Bearer sesame")) == User("bob", groups=("dev", "system:authenticated"))
 
 
-@pytest.mark.parametrize("header", ["Bearer wrong", "Bearer sesame2", "Bearer", "Basic Ym9iOngK", "Bearer \udce4"])
+@pytest.mark.parametrize("header", ["", "Bearer", "Bearer ", "Basic Ym9iOngK"])
+def test_who_brings_no_token_is_anonymous_unless_that_is_off(header: str) -> None:
+    assert authenticate(with_header(header)) == ANONYMOUS
+    with pytest.raises(Failure):
+        Authentication(anonymous=False)(with_header(header))
+
+
+@pytest.mark.parametrize("header", ["Bearer wrong", "Bearer sesame2", "Bearer \udce4"])
 def test_wrong_credentials_are_refused_even_where_anybody_may_come_in(header: str) -> None:
     with pytest.raises(Failure) as caught:
         authenticate(with_header(header))
 
     assert (caught.value.status.code, caught.value.status.message) == (401, "Unauthorized")
-
-
-def test_nobody_is_anonymous_unless_that_is_off() -> None:
-    assert authenticate(with_header("")) == ANONYMOUS
-    with pytest.raises(Failure):
-        Authentication(anonymous=False)(with_header(""))
 
 
 def test_what_the_connection_proves_comes_before_tokens() -> None:
