@@ -15,7 +15,7 @@ from kcpctl.apiserver.reading.selection import Selection
 from kcpctl.apiserver.storage.base import Compacted, FutureRevision, Record
 from kcpctl.apiserver.world import World
 
-_CHUNK = 2000
+_CHUNK = 1000
 """Records that are read, and looked at, before others may run: a few milliseconds with a label selector."""
 
 _TOO_OLD = "The resourceVersion for the provided list is too old."

@@ -68,12 +68,12 @@ class SqliteStorage:
         `Compacted`. A store that is made begins at a revision that no earlier one has reached (`first_revision`).
         """
         thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kcpctl-sqlite")
-        run = asyncio.get_running_loop().run_in_executor
+        job = thread.submit(open_file, path, first_revision(clock.now()), connect, changes=window.changes)
         try:
-            file = await run(thread, open_file, path, first_revision(clock.now()), connect)
-            loaded = await run(thread, file.load, window.changes)
+            file, loaded = await asyncio.wrap_future(job)
         except BaseException:
-            thread.shutdown()
+            job.add_done_callback(_discard)
+            thread.shutdown(wait=False)
             raise
         return cls(file, loaded, thread, window, clock)
 
@@ -167,8 +167,13 @@ class SqliteStorage:
     def _end_group(self, group: list[_Write], changes: list[Change], job: Future[None]) -> None:
         """Make a durable group visible and answer it; a failed one changes nothing."""
         error = job.exception()
-        if error is None:
-            self._state.apply(changes, self._clock.monotonic())
+        try:
+            if error is None:
+                self._state.apply(changes, self._clock.monotonic())
+        finally:
+            self._answer(group, changes, error)
+
+    def _answer(self, group: list[_Write], changes: list[Change], error: BaseException | None) -> None:
         for write, change in zip(group, changes, strict=True):
             if write.done.done():
                 continue  # its caller was cancelled meanwhile
@@ -203,6 +208,12 @@ class SqliteStorage:
             changes.append(Change(write.key, self._state.revision + len(group), write.value, current))
         self._waiting.extendleft(reversed(later))
         return group, changes
+
+
+def _discard(job: Future[tuple[SqliteFile, Loaded]]) -> None:
+    """Close a file that was opened for somebody who has gone."""
+    if not job.cancelled() and job.exception() is None:
+        job.result()[0].close()
 
 
 def _again(error: BaseException) -> BaseException:

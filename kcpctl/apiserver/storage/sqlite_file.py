@@ -70,7 +70,7 @@ class SqliteFile:
         self._oldest = 0
 
     def load(self, changes: int) -> Loaded:
-        """Read everything, but at most that many changes."""
+        """Read everything, but at most that many changes. Raises `sqlite3.Error`."""
         run = self._connection.execute
         identity, revision = run("SELECT identity, revision FROM store").fetchone()
         self._oldest = run("SELECT coalesce(min(revision) - 1, ?) FROM change", (revision,)).fetchone()[0]
@@ -129,8 +129,8 @@ def connect(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
 
 
-def open_file(path: Path, first_revision: int, connect: Connect = connect) -> SqliteFile:
-    """Open a file, or make it, beginning at that revision. Raises `CannotOpen`."""
+def open_file(path: Path, first_revision: int, connect: Connect, *, changes: int) -> tuple[SqliteFile, Loaded]:
+    """Open a file, or make it, beginning at that revision; load at most that many changes. Raises `CannotOpen`."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))  # SQLite gives its log the same rights
         connection = connect(path)
@@ -139,11 +139,16 @@ def open_file(path: Path, first_revision: int, connect: Connect = connect) -> Sq
     try:
         _lock(path, connection)
         _prepare(path, connection, first_revision)
+        file = SqliteFile(path, connection)
+        loaded = file.load(changes)
+    except sqlite3.Error as error:
+        connection.close()
+        raise CannotOpen(f"expected a kcpctl store in {path}, found: {error}; use another data directory") from error
     except BaseException:
         connection.close()
         raise
     _pid_file(path).write_text(f"{os.getpid()}\n")
-    return SqliteFile(path, connection)
+    return file, loaded
 
 
 def _lock(path: Path, connection: sqlite3.Connection) -> None:
@@ -157,13 +162,11 @@ def _lock(path: Path, connection: sqlite3.Connection) -> None:
         connection.execute("COMMIT")
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
-            raise CannotOpen(f"expected to read and write {path}, found: {error}") from error
+            raise
         raise CannotOpen(
             f"expected {path.parent} to be used by this process alone, found {path.name} in use by {_owner(path)}; "
             "stop that process or use another data directory"
         ) from error
-    except sqlite3.DatabaseError as error:
-        raise CannotOpen(f"expected a kcpctl store in {path}, found: {error}; use another data directory") from error
 
 
 def _prepare(path: Path, connection: sqlite3.Connection, first_revision: int) -> None:

@@ -42,11 +42,10 @@ class State:
             else:
                 self._records[change.key] = Record(change.key, change.revision, change.value)
         self.history.extend(changes, now)
-        for prefix, listener in self._listeners:
-            for change in changes:
-                if change.key.startswith(prefix):
-                    listener(change)
-        self.feeds.offer(changes)
+        try:
+            self._tell(changes)
+        finally:  # a listener that raises, which it may not, takes nothing away from those who watch
+            self.feeds.offer(changes)
 
     def listen(self, prefix: str, listener: Callable[[Change], None]) -> None:
         """Call the listener with every later change under the prefix, before feeds get it."""
@@ -70,6 +69,12 @@ class State:
         total = last - first + sum((record is not None) - (key in self._records) for key, record in changed.items())
         found = self._as_of(changed, first, last, limit)
         return Slice(found, at, total - len(found))
+
+    def _tell(self, changes: Sequence[Change]) -> None:
+        for prefix, listener in self._listeners:
+            for change in changes:
+                if change.key.startswith(prefix):
+                    listener(change)
 
     def _undone(self, low: str, high: str, revision: int) -> dict[str, Record | None]:
         """Return what the keys in [low, high) that changed after `revision` were then, None where they were not."""

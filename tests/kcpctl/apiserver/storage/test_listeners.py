@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from kcpctl.apiserver.storage.base import Storage
+from kcpctl.apiserver.storage.base import Change, Storage
 from kcpctl.apiserver.storage.memory import MemoryStorage
 from kcpctl.apiserver.storage.sqlite import SqliteStorage
 
@@ -28,6 +28,21 @@ async def test_a_listener_has_heard_of_a_write_when_the_writer_goes_on(storage: 
     last = await storage.delete("/a/x", expect=second)
 
     assert heard == [("/a/x", b"1", first), ("/a/x", b"2", second), ("/a/x", None, last)]
+
+
+async def test_a_listener_that_raises_takes_nothing_away_from_watches() -> None:
+    store = MemoryStorage()
+    feed = store.watch("/a/", store.revision)
+
+    def broken(change: Change) -> None:
+        raise ValueError(change.key)
+
+    store.listen("/a/", broken)
+    with pytest.raises(ValueError, match="/a/x"):
+        await store.create("/a/x", b"1")
+
+    assert [change.key for change in (await anext(feed)).changes] == ["/a/x"]
+    await feed.aclose()
 
 
 async def test_a_listener_hears_before_watches_do(storage: Storage) -> None:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -383,6 +383,37 @@ async def test_a_file_that_is_no_database_is_refused(path: Path):
 
     with pytest.raises(CannotOpen, match=r"expected a kcpctl store in .*, found: file is not a database"):
         await SqliteStorage.open(path)
+
+
+async def test_a_damaged_file_is_refused_and_let_go(path: Path):
+    store = await SqliteStorage.open(path)
+    for n in range(200):
+        await store.create(f"{PODS}{n}", bytes(500))
+    await store.aclose()
+    with path.open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * 40_000)
+
+    for _ in range(2):
+        with pytest.raises(CannotOpen, match=r"expected a kcpctl store in .*store\.db, found: .*malformed"):
+            await SqliteStorage.open(path)
+
+
+async def test_opening_that_is_given_up_lets_the_file_go(path: Path, disk: Disk):
+    with disk.hanging():
+        async with background(SqliteStorage.open(path, connect=disk.connect)):
+            await settle()
+            disk.free.set()
+
+    store = await _opened(path)
+    await store.aclose()
+
+
+async def _opened(path: Path) -> SqliteStorage:
+    """Open a store that its last owner may be about to close."""
+    while True:
+        with suppress(CannotOpen):
+            return await SqliteStorage.open(path)
 
 
 async def test_a_missing_folder_is_named(tmp_path: Path):
