@@ -3,14 +3,15 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator
 from datetime import datetime
+from time import perf_counter
 
 from kcpctl.apiserver.http import encoding
 from kcpctl.apiserver.http.tables import Table
 
 _SLICE = 128 * 1024
 """Bytes that are written in one go."""
-_ROWS = 250
-"""Items that are written in one go: each is decoded for its cells, so that this takes a few milliseconds."""
+_TURN = 0.004
+"""Seconds after which others may run: cells and YAML cost much more than their bytes."""
 
 Pieces = Iterator[bytes]
 
@@ -47,12 +48,12 @@ def _separated(items: Iterable[bytes]) -> Pieces:
 async def sliced(pieces: Pieces) -> AsyncIterator[bytes]:
     """Yield pieces together in slices, letting others run in between."""
     parts: list[bytes] = []
-    size = 0
+    size, began = 0, perf_counter()
     for piece in pieces:
         parts.append(piece)
         size += len(piece)
-        if size >= _SLICE or len(parts) == _ROWS:
+        if size >= _SLICE or perf_counter() - began > _TURN:
             yield b"".join(parts)
-            parts, size = [], 0
             await asyncio.sleep(0)
+            parts, size, began = [], 0, perf_counter()
     yield b"".join(parts)

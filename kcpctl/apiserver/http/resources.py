@@ -9,8 +9,8 @@ from kcpctl.apiserver.call import Call
 from kcpctl.apiserver.crds import scale
 from kcpctl.apiserver.exchange import Answer
 from kcpctl.apiserver.failures import Failure, failure
-from kcpctl.apiserver.http import answers, encoding, lists, watches
-from kcpctl.apiserver.http.negotiation import Form, form, not_a_list, unknown_range
+from kcpctl.apiserver.http import answers, encoding, lists, watches, yamlout
+from kcpctl.apiserver.http.negotiation import YAML, Form, form, not_a_list, unknown_range
 from kcpctl.apiserver.http.tables import Table, table
 from kcpctl.apiserver.reading import ListResult
 from kcpctl.apiserver.world import World
@@ -120,9 +120,13 @@ async def _list(world: World, call: Call, wanted: Form, found: ListResult) -> An
     else:
         metadata = encoding.list_metadata(str(found.revision), found.continue_, found.remaining)
         stream = lists.sliced(_pieces(world, call, wanted, found.items, metadata))
+    headers = answers.content_type(wanted) + _warnings(call, ())
     if wanted.is_json:
-        return Answer(200, answers.content_type(wanted) + _warnings(call, ()), stream)
-    return _document(call, b"".join([piece async for piece in stream]), wanted, 200, ())
+        return Answer(200, headers, stream)
+    body = b"".join([piece async for piece in stream])
+    if wanted.media == YAML:
+        return Answer(200, headers, lists.sliced(yamlout.dump_in_pieces(body)))
+    return Answer(200, headers, encoding.written(body, wanted))
 
 
 def _pieces(world: World, call: Call, wanted: Form, items: Iterable[bytes], metadata: bytes) -> lists.Pieces:
