@@ -122,8 +122,12 @@ class World:
         return stored.splice(value, revision, head=head, notes=_notes(record.key, scope))
 
     def _as_served(self, record: Record, served: Served, scope: Scope) -> bytes:
-        """Return the stored object in the served version, in canonical form."""
-        key = (served, record.key, record.revision)
+        """Return the stored object in the served version, in canonical form.
+
+        What is remembered goes by the value, not by the revision: dry runs and last states are shown at revisions at
+        which something else is stored.
+        """
+        key = (served, record.key, hash(record.value))
         found = self._converted.get(key)
         if found is None:
             obj = served.strategy.from_storage(stored.decode(record.value))

@@ -6,10 +6,13 @@ import msgspec
 
 from kcpctl.apiserver.crds.columns import columns
 from kcpctl.apiserver.crds.custom import CustomStrategy
+from kcpctl.apiserver.crds.publishing import published
 from kcpctl.apiserver.crds.replicas import paths_of
 from kcpctl.apiserver.crds.versions import selectable_path
 from kcpctl.apiserver.schema.structural import StructuralSchema
 from kcpctl.apiserver.served import JSON, Served
+
+_SELECTABLE = "x-kubernetes-selectable-fields"
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
@@ -46,6 +49,7 @@ def _kind(crd: JSON, version: JSON, schemas: Schemas) -> Served:
     subresources: JSON = version.get("subresources") or {}
     storage = next(one["name"] for one in spec["versions"] if one["storage"])
     openapi = version["schema"]["openAPIV3Schema"]
+    selectable = tuple(selectable_path(one["jsonPath"]) for one in version.get("selectableFields") or ())
     api_version = f"{spec['group']}/{version['name']}"
     strategy = CustomStrategy(
         schemas.compiled(openapi),
@@ -68,11 +72,11 @@ def _kind(crd: JSON, version: JSON, schemas: Schemas) -> Served:
         categories=tuple(names.get("categories") or ()),
         subresources=tuple(name for name in ("status", "scale") if name in subresources),
         columns=columns(version.get("additionalPrinterColumns") or []),
-        schema=openapi,
+        schema=published(openapi) | ({_SELECTABLE: [{"fieldPath": path} for path in selectable]} if selectable else {}),
         is_custom=True,
         unconditional_update=False,
         storage_version=storage,
-        field_selectors=tuple(selectable_path(one["jsonPath"]) for one in version.get("selectableFields") or ()),
+        field_selectors=selectable,
         deprecation=_deprecation(version, f"{api_version} {names['kind']}"),
         list_kind=names.get("listKind", ""),
     )

@@ -25,7 +25,7 @@ MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 
 
-class _Patch(msgspec.Struct, frozen=True):
+class Patch(msgspec.Struct, frozen=True):
     """A decoded patch."""
 
     media: str
@@ -36,15 +36,15 @@ class _Patch(msgspec.Struct, frozen=True):
 
 async def patch(world: World, call: Call) -> Written:
     """Change the object as the body says and return it; waits for the storage. Raises `Failure`."""
-    _check_media(call)
+    check_media(call)
     check_size(call)
     options = write_options(call, "PatchOptions")
-    found = _decoded(call)
+    found = decoded(call)
     warnings: list[str] = []
     about = subject(world, call, options, warnings)
 
     def patched(current: bytes) -> JSON:
-        obj: JSON = _applied(call, found, current)
+        obj: JSON = applied(call, found, current)
         try:
             problems = _coerced(world, call, options, obj)
         except (Unreadable, ShapeError) as error:
@@ -61,7 +61,7 @@ async def patch(world: World, call: Call) -> Written:
     return await change(about, patched)
 
 
-def _check_media(call: Call) -> None:
+def check_media(call: Call) -> None:
     """Refuse what is no patch (415); the router of the built-ins says so in other words."""
     media, is_custom = call.content_type, call.served.is_custom
     if media in (JSON_PATCH, MERGE_PATCH) or (media == STRATEGIC_MERGE_PATCH and not is_custom):
@@ -76,7 +76,7 @@ def _check_media(call: Call) -> None:
     raise failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", StatusDetails())
 
 
-def _decoded(call: Call) -> _Patch:
+def decoded(call: Call) -> Patch:
     """Read the patch; raises `Failure` (400, 413)."""
     media = call.content_type
     prefix = "" if media == STRATEGIC_MERGE_PATCH else "error decoding patch: "
@@ -85,7 +85,7 @@ def _decoded(call: Call) -> _Patch:
         repeated = strict.problems(read.text) if read.has_duplicates else []
         if media == JSON_PATCH:
             unknown = jsonpatch.check(read.value)
-            return _Patch(media, read.value, (*(f"json patch {problem}" for problem in repeated), *unknown))
+            return Patch(media, read.value, (*(f"json patch {problem}" for problem in repeated), *unknown))
         if not isinstance(read.value, dict | None):
             found = json_name(read.value)
             raise Malformed(f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}")
@@ -95,10 +95,10 @@ def _decoded(call: Call) -> _Patch:
         raise failure(413, "RequestEntityTooLarge", f"Request entity too large: {error}") from None
     if read.value is None and media == MERGE_PATCH:
         raise bad_request("Invalid JSON Patch")
-    return _Patch(media, read.value or {}, tuple(repeated))
+    return Patch(media, read.value or {}, tuple(repeated))
 
 
-def _applied(call: Call, found: _Patch, current: bytes) -> Any:
+def applied(call: Call, found: Patch, current: bytes) -> Any:
     """Return the patched object, not looked at yet; raises `Failure`."""
     obj = msgspec.json.decode(current)
     fresh = msgspec.json.decode(msgspec.json.encode(found.value))
@@ -132,10 +132,10 @@ def _coerced(world: World, call: Call, options: WriteOptions, obj: Any) -> list[
     return coerce(served, obj, Text(None), options.field_validation)
 
 
-def _invalid(call: Call, found: _Patch, current: bytes, why: str) -> Failure:
+def _invalid(call: Call, found: Patch, current: bytes, why: str) -> Failure:
     """422: what the patch makes of the object is none; the message shows it, or the patch if it is strategic."""
     strategic_patch = found.media == STRATEGIC_MERGE_PATCH
-    shown = plain(found.value) if strategic_patch else as_json(_applied(call, found, current))
+    shown = plain(found.value) if strategic_patch else as_json(applied(call, found, current))
     message = f"Invalid value: {quote(shown)}: {why}"
     details = StatusDetails(causes=[Cause("FieldValueInvalid", message, "patch")])
     return failure(422, "Invalid", f' "" is invalid: patch: {message}', details)

@@ -190,3 +190,14 @@ async def test_discovery_tells_names_categories_and_subresources(server: Server)
         ("widgets/scale", "Scale"),
     ]
     assert (found[0]["shortNames"], found[0]["categories"], found[0]["singularName"]) == (["wd"], ["all"], "widget")
+
+
+async def test_a_dry_run_is_not_taken_for_what_is_stored(server: Server) -> None:
+    await two_versions(server)
+    await server.post(WIDGETS, widget(spec={"size": 1}))
+    path = "/apis/example.com/v1beta1/widgets/w"
+
+    tried = await server.patch(f"{path}?dryRun=All", {"spec": {"size": 2}})
+
+    assert tried.body["spec"]["size"] == 2
+    assert (await server.get(path)).body["spec"]["size"] == 1
