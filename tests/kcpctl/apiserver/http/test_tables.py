@@ -96,8 +96,8 @@ def test_an_unknown_include_object_is_refused() -> None:
 
 
 async def test_a_big_table_comes_in_slices_and_is_the_same_document() -> None:
-    made = table(CONFIGMAPS, ROOT, Query(), "v1")
-    objects = [obj(f"n{i}") for i in range(1000)]
+    made = table(CONFIGMAPS, ROOT, Query("includeObject=Object"), "v1")
+    objects = [obj(f"n{i}", data={"x": "y" * 1000}) for i in range(1000)]
 
     pieces = [piece async for piece in lists.sliced(lists.as_table(made, objects, b'{"resourceVersion":"7"}', NOW))]
 
