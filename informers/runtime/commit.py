@@ -43,12 +43,7 @@ async def commit(seen: Object[T], newest: Object[T], result: Result, *, to: "Tar
             return Committed.TRUE
         return await _patch(seen, newest, result, to)
     except NotFound as error:
-        details = error.status.details
-        if details is not None and details.name:
-            return Committed.GONE
-        if result.status is None:
-            raise
-        raise _without_status(to.resource, error) from error
+        return await _explain(newest, result, to, error)
 
 
 class Target(msgspec.Struct, Generic[T], frozen=True):
@@ -147,8 +142,17 @@ def _without_nulls(value: Any) -> Any:
     return value
 
 
-def _without_status(resource: Resource[Any], error: NotFound) -> ConfigurationError:
-    return ConfigurationError(
-        f"expected {resource.qualified} to have a status subresource, found none ({error}); "
+async def _explain(newest: Object[T], result: Result, to: Target[T], error: NotFound) -> Committed:
+    """Find out what is not found: the object, or (servers use the same words) its status subresource."""
+    try:
+        found = await to.client.get(to.resource, newest.name, namespace=newest.namespace)
+    except NotFound:
+        return Committed.GONE
+    if found.uid != newest.uid:
+        return Committed.OUTDATED
+    if result.status is None:
+        raise error
+    raise ConfigurationError(
+        f"expected {to.resource.qualified} to have a status subresource, found none; "
         "add `subresources: {status: {}}` to the version in its CustomResourceDefinition"
-    )
+    ) from error

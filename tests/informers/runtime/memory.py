@@ -115,7 +115,7 @@ class MemoryServer:
             name, namespace = sent["metadata"]["name"], sent["metadata"].get("namespace", at["namespace"])
             return self._store((at["plural"], at["shard"], at["cluster"], namespace, name), sent)
         if at["sub"] and at["plural"] in self.without_status:
-            raise Refused(404, "NotFound")
+            raise Refused(404, "NotFound", at["name"])
         old = self._named(at)
         meta = sent.get("metadata", {})
         if meta.get("uid", old["metadata"]["uid"]) != old["metadata"]["uid"]:
