@@ -45,7 +45,7 @@ async def create_object(subject: Subject, obj: JSON) -> Written:
 async def _store_generated(subject: Subject, packed: bytes, prefix: str) -> Written:
     for attempt in range(1, _ATTEMPTS + 1):
         obj: JSON = msgspec.json.decode(packed)
-        obj["metadata"]["name"] = identity.generated_name(prefix)
+        obj["metadata"]["name"] = identity.generated_name(prefix, subject.world.rng)
         try:
             return await _store(subject, obj)
         except Failure as refused:

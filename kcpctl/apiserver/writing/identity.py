@@ -1,6 +1,6 @@
 """The part of an object's metadata that the server owns."""
 
-import secrets
+from random import Random
 from uuid import uuid4
 
 from kcpctl.apiserver.admission import Rules
@@ -65,9 +65,9 @@ def keep_generation(metadata: JSON, old: JSON, rules: Rules) -> None:
         metadata.pop("generation", None)
 
 
-def generated_name(prefix: str) -> str:
+def generated_name(prefix: str, rng: Random) -> str:
     """Return a name that begins so."""
-    return prefix[:_LONGEST_BASE] + "".join(secrets.choice(_ALPHABET) for _ in range(_RANDOM_LETTERS))
+    return prefix[:_LONGEST_BASE] + "".join(rng.choice(_ALPHABET) for _ in range(_RANDOM_LETTERS))
 
 
 def settle_namespace(metadata: JSON, namespace: str) -> None:

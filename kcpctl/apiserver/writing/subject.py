@@ -7,16 +7,20 @@ import msgspec
 from kcpctl.apiserver import stored
 from kcpctl.apiserver.admission import CACHE, SHARD, AdmissionRequest, Rules
 from kcpctl.apiserver.call import Call, Scope
-from kcpctl.apiserver.failures import Failure, failure, invalid, untyped
+from kcpctl.apiserver.failures import Failure, bad_request, failure, invalid, untyped
 from kcpctl.apiserver.keys import object_key
 from kcpctl.apiserver.served import JSON, Context, FieldError, Served
 from kcpctl.apiserver.storage.base import Record
 from kcpctl.apiserver.world import World
+from kcpctl.apiserver.writing.jsontext import TOO_DEEP
 from kcpctl.apiserver.writing.options import WriteOptions
 from kcpctl.apiserver.writing.written import Written
 
 LARGEST_VALUE = 1_572_864
 """Bytes of one stored object; etcd's limit for a request."""
+
+DEEPEST = 250
+"""Levels of one stored object. Whoever reads it later must be able to, however deep in calls; Kubernetes takes more."""
 
 _decode = msgspec.json.Decoder().decode
 
@@ -54,8 +58,10 @@ class Subject(msgspec.Struct, frozen=True):
         return found
 
     def packed(self, obj: JSON) -> bytes:
-        """Return an object as it will be stored; raises `Failure` (500) if it is too large."""
+        """Return an object as it will be stored; raises `Failure`: 500 if it is too large, 400 if it is too deep."""
         value = stored.encode(self.served.strategy.to_storage(obj), self.scope)
+        if value.count(b"{") + value.count(b"[") > DEEPEST and _depth(obj) > DEEPEST:
+            raise bad_request(TOO_DEEP)
         if len(value) > LARGEST_VALUE:
             raise untyped("etcdserver: request is too large")
         return value
@@ -103,3 +109,13 @@ def invalid_object(served: Served, obj: JSON, errors: list[FieldError]) -> Failu
     group = served.group if served.storage_group is None else served.storage_group
     shown = msgspec.structs.replace(served, group=group, kind=obj.get("kind", served.kind))
     return invalid(shown, obj["metadata"].get("name", ""), errors)
+
+
+def _depth(obj: JSON) -> int:
+    """Return how many levels of maps and lists the object has."""
+    depth, level = 0, [list(obj.values())]
+    while level:
+        depth += 1
+        inner = (value for values in level for value in values)
+        level = [list(v.values()) if isinstance(v, dict) else v for v in inner if isinstance(v, (dict, list))]
+    return depth

@@ -28,13 +28,18 @@ class _Scan:
     def __init__(self, text: bytes) -> None:
         self.text = text
         self.at = 0
+        self.just_opened = False
 
     def document(self) -> None:
         """Walk through the text without recursion: `open_` holds the brackets that are open."""
         open_: list[bytes] = []
         self._value(open_, "looking for beginning of value")
         while open_:
-            self._next(open_)
+            if self.just_opened:
+                self.just_opened = False
+                self._first(open_)
+            else:
+                self._next(open_)
         self._space()
         if self.at < len(self.text):
             raise self._wrong("after top-level value")
@@ -47,7 +52,7 @@ class _Scan:
             open_.append(char)
             if len(open_) > _DEEPEST:
                 raise _Fault("exceeded max depth")
-            self._first(open_)
+            self.just_opened = True
         elif char == b'"':
             self._string()
         elif char in _LITERALS:

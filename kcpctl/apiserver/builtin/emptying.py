@@ -1,0 +1,144 @@
+"""Namespaces that go away: everything in them is deleted, and in the end they are.
+
+All of it follows from what is stored, so a server that starts goes on where the last one stopped.
+"""
+
+import asyncio
+from collections import Counter
+from typing import TypeAlias
+
+from informers.clock import Clock
+from kcpctl.apiserver import stored
+from kcpctl.apiserver.builtin.namespaces import FINALIZER, NAMESPACES, TERMINATING
+from kcpctl.apiserver.builtin.remains import Remains, set_conditions
+from kcpctl.apiserver.call import Call, Query, Scope
+from kcpctl.apiserver.exchange import User
+from kcpctl.apiserver.failures import Failure
+from kcpctl.apiserver.keys import extent, object_key, place
+from kcpctl.apiserver.served import JSON, Served
+from kcpctl.apiserver.storage.base import Change, Mismatch, Record, Unavailable
+from kcpctl.apiserver.world import World
+from kcpctl.apiserver.writing import delete_collection
+
+OURSELVES = User("system:apiserver", groups=("system:masters",))
+
+_RETRY = 1.0
+"""Seconds to wait when the storage takes no writes, or an object could not be deleted."""
+
+_ALL_NAMESPACES = NAMESPACES.prefix
+
+Where: TypeAlias = tuple[str, str]
+"""A namespace's logical cluster and name."""
+
+
+class NamespaceEmptier:
+    """Empties namespaces whose deletion was asked for, and removes them when nothing is left."""
+
+    def __init__(self, world: World) -> None:
+        """Work on this world."""
+        self._world = world
+        self._clock: Clock = world.clock
+        self._going: set[Where] = set()
+        self._waiting: dict[Where, None] = {}
+        self._wake = asyncio.Event()
+        self._rest = asyncio.Event()
+        self.trouble = ""
+        """Why namespaces are not emptied at the moment; `""` while all is well."""
+
+    async def load(self) -> None:
+        """Take in what is stored; waits for the storage."""
+        self._world.storage.listen("/registry/", self._heard)
+        found = await self._world.storage.range(_ALL_NAMESPACES)
+        for record in found.records:
+            self._heard(Change(record.key, record.revision, record.value, None))
+        if not self._waiting:
+            self._rest.set()
+
+    async def run(self) -> None:
+        """Empty namespaces, until cancelled."""
+        while True:
+            await self._wake.wait()
+            while self._waiting:
+                where = next(iter(self._waiting))
+                del self._waiting[where]
+                await self._move(where)
+            self._wake.clear()
+            self._rest.set()
+
+    async def wait_at_rest(self) -> None:
+        """Wait until every namespace that goes away is gone, or held by something in it."""
+        await self._rest.wait()
+
+    def _heard(self, change: Change) -> None:
+        """Take in a namespace that was written, and whatever left one that goes away."""
+        where = place(change.key)
+        if change.key.startswith(_ALL_NAMESPACES):
+            name = (where.cluster, where.name)
+            if change.value is None:
+                self._going.discard(name)
+            elif b'"deletionTimestamp"' in change.value:
+                self._going.add(name)
+                self._soon(name)
+        elif self._going and where.namespace and (where.cluster, where.namespace) in self._going:
+            self._soon((where.cluster, where.namespace))
+
+    def _soon(self, where: Where) -> None:
+        self._waiting[where] = None
+        self._rest.clear()
+        self._wake.set()
+
+    async def _move(self, where: Where) -> None:
+        scope = Scope(where[0])
+        try:
+            record = await self._world.storage.get(object_key(NAMESPACES, scope, "", where[1]))
+            if record is not None:
+                await self._empty(scope, record, stored.decode(record.value))
+            self.trouble = ""
+        except Mismatch:
+            self._soon(where)  # somebody else was faster; what they wrote is looked at next
+        except (Unavailable, Failure) as error:
+            self.trouble = str(error)
+            await self._clock.sleep(_RETRY)
+            self._soon(where)
+
+    async def _empty(self, scope: Scope, record: Record, namespace: JSON) -> None:
+        if namespace["status"].get("phase") != TERMINATING or FINALIZER not in namespace["spec"].get("finalizers", ()):
+            return
+        remains = await self._delete_content(scope, namespace["metadata"]["name"])
+        if remains.is_nothing:
+            await self._let_go(scope, record, namespace)
+        elif set_conditions(namespace, remains, now=self._now()):
+            await self._world.storage.update(record.key, stored.encode(namespace, scope), expect=record.revision)
+
+    async def _delete_content(self, scope: Scope, name: str) -> Remains:
+        """Delete everything in the namespace and return what is still there."""
+        resources: Counter[str] = Counter()
+        finalizers: Counter[str] = Counter()
+        for served in self._content(scope):
+            prefix = extent(served, scope, name).prefix
+            if not (await self._world.storage.range(prefix, limit=1)).records:
+                continue
+            call = Call("deletecollection", served, scope, Query(), namespace=name, user=OURSELVES)
+            await delete_collection(self._world, call)
+            for record in (await self._world.storage.range(prefix)).records:
+                resources[f"{served.plural}.{served.group}"] += 1
+                finalizers.update(stored.decode(record.value)["metadata"].get("finalizers") or ())
+        return Remains(dict(resources), dict(finalizers))
+
+    def _content(self, scope: Scope) -> list[Served]:
+        """Return the namespaced kinds of the cluster, each storage once."""
+        kinds = {s.prefix: s for s in self._world.catalog.served(scope.cluster) if s.namespaced}
+        return list(kinds.values())
+
+    async def _let_go(self, scope: Scope, record: Record, namespace: JSON) -> None:
+        """Say that the namespace is empty, which removes it unless somebody else's finalizers hold it."""
+        kept = [finalizer for finalizer in namespace["spec"]["finalizers"] if finalizer != FINALIZER]
+        if not kept and not namespace["metadata"].get("finalizers"):
+            await self._world.storage.delete(record.key, expect=record.revision)
+            return
+        namespace["spec"] = {"finalizers": kept} if kept else {}
+        set_conditions(namespace, Remains({}, {}), now=self._now())
+        await self._world.storage.update(record.key, stored.encode(namespace, scope), expect=record.revision)
+
+    def _now(self) -> str:
+        return self._clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
