@@ -31,7 +31,7 @@ Gone = Callable[[Key, Cluster], Awaitable[Result | None]]
 """Called instead of the reconciler when there is no object; of its Result only `requeue_after` can mean something."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Controller(Generic[T]):
     """A reconciler, its resource and what else wakes it. Made by `controller`; calling it calls the reconciler."""
 

@@ -13,7 +13,7 @@ class Result:
     None, or a Result without anything in it, is: all is well, wake me at the next change.
     """
 
-    status: Mapping[str, Any] | Any | None = None
+    status: Any = None
     """The whole status that the object should have, a mapping or a value that msgspec turns into one: what is not in it
     goes. With `apply` only the fields that this controller owns. A field that is None counts as absent."""
 

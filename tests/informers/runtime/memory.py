@@ -51,6 +51,7 @@ class MemoryServer:
         self.without_status: set[str] = set()
         """Plurals that have no status subresource."""
         self._news = asyncio.Event()
+        self._cuts = 0
 
     # What tests do to it
 
@@ -70,6 +71,11 @@ class MemoryServer:
     def get(self, name: str, plural: str = "teams", *, cluster: str = "", namespace: str = "default") -> JSON:
         """Return an object."""
         return self.objects[(plural, "", cluster, namespace, name)]
+
+    def cut(self) -> None:
+        """End all watches."""
+        self._cuts += 1
+        self._tell()
 
     def server(self, name: str = "memory", *, scope: Scope = Scope.PLAIN) -> Server:
         """Return a Server that talks to it."""
@@ -145,6 +151,9 @@ class MemoryServer:
         self.revision += 1
         obj["metadata"]["resourceVersion"] = str(self.revision)
         self.history.append((self.revision, kind, key, copy.deepcopy(obj)))
+        self._tell()
+
+    def _tell(self) -> None:
         news, self._news = self._news, asyncio.Event()
         news.set()
 
@@ -155,7 +164,8 @@ class MemoryServer:
         return found
 
     async def _watch(self, at: dict[str, str], since: int) -> AsyncIterator[bytes]:
-        while True:
+        cuts = self._cuts
+        while self._cuts == cuts:
             news = self._news
             lines = [
                 json.dumps({"type": kind, "object": obj}).encode() + b"\n"

@@ -236,6 +236,7 @@ async def test_controllers_share_one_informer_for_one_resource(memory: MemorySer
         assert manager.informer(TEAMS) is manager.informers[0]
 
     assert len(seen.of(Listed)) == 2
+    assert [informer.statistics().handlers for informer in manager.informers] == [(), ()]
 
 
 # Several servers
