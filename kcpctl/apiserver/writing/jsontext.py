@@ -2,6 +2,8 @@
 
 import json
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NoReturn
 
 import msgspec
@@ -10,7 +12,8 @@ from kcpctl.apiserver.writing.syntax import fault
 
 TOO_DEEP = "exceeded max depth"
 
-_LONG_NUMBER = re.compile(r"[0-9]{19}")
+_DIGITS_ONLY = bytes(b"0"[0] if chr(byte).isdecimal() and byte < 128 else 32 for byte in range(256))
+_LONG_NUMBER = b"0" * 19
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
@@ -29,29 +32,48 @@ class Read(msgspec.Struct, frozen=True):
 def read(body: bytes) -> Read:
     """Read a text; raises `JsonError`."""
     text = body.decode("utf-8", "replace")
-    duplicates: list[bool] = []
-
-    def whole(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        result = dict(pairs)
-        if len(result) != len(pairs):
-            duplicates.append(True)
-        return result
-
+    decoders = _LONG_DECODERS if _has_long_number(body) else _DECODERS
     try:
-        value = json.loads(
-            text,
-            object_pairs_hook=whole,
-            parse_float=_number,
-            parse_int=_integer if _LONG_NUMBER.search(text) else None,
-            parse_constant=_no_constant,
-        )
+        value, repeats = decoders.decode(text)
     except RecursionError:
         raise JsonError(TOO_DEEP) from None
     except ValueError as error:
         raise JsonError(fault(body) or str(error)) from None
     if "\\ud" in text or "\\uD" in text:
         value = _printable(value)
-    return Read(value, text, bool(duplicates))
+    return Read(value, text, repeats)
+
+
+class _Repeated(Exception):
+    """Some object has some key twice."""
+
+
+class _Decoders:
+    """Two prebuilt decoders: one that stops at the first repeated key, and one that goes on."""
+
+    def __init__(self, parse_int: Callable[[str], Any] | None) -> None:
+        made = partial(json.JSONDecoder, parse_float=_number, parse_int=parse_int, parse_constant=_no_constant)
+        self._strict = made(object_pairs_hook=_unique)
+        self._lenient = made()
+
+    def decode(self, text: str) -> tuple[Any, bool]:
+        """Return the value, and whether some key is repeated."""
+        try:
+            return self._strict.decode(text), False
+        except _Repeated:
+            return self._lenient.decode(text), True
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        raise _Repeated
+    return result
+
+
+def _has_long_number(body: bytes) -> bool:
+    """Look for 19 digits in a row; fewer always fit into 64 bits."""
+    return _LONG_NUMBER in body.translate(_DIGITS_ONLY)
 
 
 def _number(text: str) -> float:
@@ -80,3 +102,7 @@ def _printable(value: Any) -> Any:
     if isinstance(value, dict):
         return {_printable(key): _printable(inner) for key, inner in value.items()}
     return [_printable(inner) for inner in value] if isinstance(value, list) else value
+
+
+_DECODERS = _Decoders(None)
+_LONG_DECODERS = _Decoders(_integer)

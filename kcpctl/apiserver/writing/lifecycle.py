@@ -21,7 +21,7 @@ async def check_namespace(subject: Subject, name: str) -> None:
     record = await subject.world.storage.get(object_key(namespaces, subject.scope, "", namespace))
     if record is None:
         raise not_found(namespaces, namespace)
-    if stored.decode(record.value).get("status", {}).get("phase") == "Terminating":
+    if b'"Terminating"' in record.value and stored.decode(record.value)["status"].get("phase") == "Terminating":
         cause = Cause("NamespaceTerminating", f"namespace {namespace} is being terminated", "metadata.namespace")
         why = f"unable to create new content in namespace {namespace} because it is being terminated"
         raise forbidden(subject.served, name, why, [cause])

@@ -82,7 +82,7 @@ def subject(world: World, call: Call, options: WriteOptions, warnings: list[str]
     """Gather what a write needs; raises `Failure` where writes cannot go through a wildcard."""
     if call.scope.is_wildcard:
         raise through_wildcard(call)
-    now = world.clock.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    now = world.clock.now().astimezone(UTC).isoformat()[:19] + "Z"
     context = Context(
         cluster=call.scope.cluster,
         user=call.user,
