@@ -11,12 +11,15 @@ class Order(Protocol[K]):
 
     def push(self, key: K, /) -> None:
         """Take in one more key."""
+        ...
 
     def pop(self) -> K:
         """Give out the key whose turn it is; only called when there is one."""
+        ...
 
     def __len__(self) -> int:
         """Count the keys held."""
+        ...
 
 
 class Fifo(Generic[K]):

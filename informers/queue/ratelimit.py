@@ -12,12 +12,15 @@ class RateLimiter(Protocol):
 
     def next(self, key: Hashable) -> float:
         """Count one more failure of the key, and return the seconds it has to wait."""
+        ...
 
     def forget(self, key: Hashable) -> None:
         """Drop what is known of the key: it has succeeded, or will never come again."""
+        ...
 
     def failures(self, key: Hashable) -> int:
         """Return how often `next` was asked for the key since it was last forgotten."""
+        ...
 
 
 _MANY_DOUBLINGS = 512

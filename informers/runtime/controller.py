@@ -25,6 +25,7 @@ class Reconciler(Protocol[T]):
 
     def __call__(self, obj: Object[T], cluster: Cluster, /) -> Awaitable[Result | None]:
         """Return the wish, or None for nothing; raise to be called again later, `TerminalError` not to be."""
+        ...
 
 
 Gone = Callable[[Key, Cluster], Awaitable[Result | None]]

@@ -14,6 +14,7 @@ class Observer(Protocol):
 
     def notice(self, fact: Fact) -> None:
         """Take note; called on the event loop, so it must be quick and must not wait."""
+        ...
 
 
 class Observers:

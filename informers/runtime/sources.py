@@ -21,6 +21,7 @@ class Lookup(Protocol):
 
     def among(self, objects: Lister[Any]) -> Mapper:
         """Return the mapper for these objects, over all clusters."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """The worker: takes a key, lets the reconciler wish, makes the wish true, and decides when to come back."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -92,15 +92,17 @@ def settle(queue: WorkQueue[Key], key: Key, verdict: Verdict) -> float | None:
 
 async def _judge(shared: Work[Any], key: Key, writes: list[Write]) -> Verdict:
     """Reconcile the key's newest object, and commit the wish; whatever the user's code raises becomes a verdict."""
+    scope = asyncio.timeout(None)
     try:
-        async with _deadline(shared.clock, shared.controller.timeout) as timeout:
-            return await _reconcile(shared, key, writes)
+        async with scope:
+            with _deadline(scope, shared.clock, shared.controller.timeout):
+                return await _reconcile(shared, key, writes)
     except asyncio.CancelledError:
         if _being_cancelled():
             raise
         return Verdict(Outcome.ERROR, error=RuntimeError("the reconciler let a CancelledError of its own escape"))
     except Exception as error:  # noqa: BLE001 - the user's code: any error is a verdict on this key, not on the process
-        if timeout.expired():
+        if scope.expired():
             limit = shared.controller.timeout
             return Verdict(Outcome.TIMEOUT, error=TimeoutError(f"expected the visit to end within {limit} s"))
         return _verdict_on(error)
@@ -170,16 +172,15 @@ def _being_cancelled() -> bool:
     return task is None or task.cancelling() > 0
 
 
-@asynccontextmanager
-async def _deadline(clock: Clock, seconds: float | None) -> AsyncIterator[asyncio.Timeout]:
-    """Raise TimeoutError in the block after that many seconds of the clock; None sets no limit."""
+@contextmanager
+def _deadline(scope: asyncio.Timeout, clock: Clock, seconds: float | None) -> Iterator[None]:
+    """Have the scope expire after that many seconds of the clock, if the block lasts so long; None sets no limit."""
+    if seconds is None:
+        yield
+        return
     loop = asyncio.get_running_loop()
-    async with asyncio.timeout(None) as scope:
-        if seconds is None:
-            yield scope
-            return
-        timer = clock.call_at(clock.monotonic() + seconds, lambda: scope.reschedule(loop.time()))
-        try:
-            yield scope
-        finally:
-            timer.cancel()
+    timer = clock.call_at(clock.monotonic() + seconds, lambda: scope.reschedule(loop.time()))
+    try:
+        yield
+    finally:
+        timer.cancel()
