@@ -87,10 +87,11 @@ class ApiServer:
         ]
 
     async def __call__(self, incoming: Incoming) -> Answer:
-        """Answer one request; waits for whatever the request needs. Never raises but for cancellation."""
+        """Answer one request; waits for whatever the request needs. Raises nothing but cancellation."""
         started = self._clock.monotonic()
         query = Query(incoming.query)
-        user, error = ANONYMOUS, None
+        user = ANONYMOUS
+        error: Exception | None = None
         try:
             user = self._authenticate(incoming)
             answer = await self._answer(incoming, query, user)
@@ -108,7 +109,12 @@ class ApiServer:
 
     async def _answer(self, incoming: Incoming, query: Query, user: User) -> Answer:
         mounted, path = self._mounted_at(incoming.path)
-        scoped = await mounted.mount.scoping(path)
+        try:
+            scoped = await mounted.mount.scoping(path)
+        except Failure:
+            # Which clusters there are is nothing for those who may see none of them.
+            authorize(user, parse(incoming.method, path, query), query)
+            raise
         target = parse(incoming.method, scoped.path, query)
         authorize(user, target, query)
         if not target.is_resource:
@@ -120,9 +126,11 @@ class ApiServer:
             # A watch has its own end, and a plain get waits for nothing but the store: a timer would be a third of it.
             return await resources.answer(mounted.mount.world, call)
         try:
-            async with asyncio.timeout(_deadline(call)):
+            async with asyncio.timeout(_deadline(call)) as deadline:
                 return await resources.answer(mounted.mount.world, call)
         except TimeoutError:
+            if not deadline.expired():
+                raise
             raise _too_slow() from None
 
     def _mounted_at(self, path: str) -> tuple[_Mounted, str]:

@@ -12,6 +12,7 @@ from kcpctl.apiserver import stored
 from kcpctl.apiserver.app import ApiServer, Seen
 from kcpctl.apiserver.call import Scope
 from kcpctl.apiserver.exchange import Answer, Incoming, User
+from kcpctl.apiserver.failures import not_built
 from kcpctl.apiserver.http.auth import Authentication
 from kcpctl.apiserver.http.health import Health
 from kcpctl.apiserver.keys import object_key
@@ -314,3 +315,19 @@ async def test_worlds_are_found_by_their_prefix() -> None:
     assert [len(found["items"]) for found in (own, elsewhere)] == [1, 0]
     assert index["paths"]["api/v1"]["serverRelativeURL"].startswith("/services/cache/clusters/there/openapi/v3/api/v1?")
     assert (await server.ask("GET", "/services/cachet")).status == 404
+
+
+async def test_which_clusters_there_are_is_told_only_to_those_who_may_see_them() -> None:
+    class Nowhere:
+        async def __call__(self, path: str) -> Scoped:
+            raise not_built("no such cluster")
+
+    server = Server(**{"/kcp": Mount(Server().world, Nowhere())})
+
+    refused = await server.ask("GET", "/kcp/clusters/x/version", user=None)
+
+    assert (refused.status, json(refused)["message"]) == (
+        403,
+        'forbidden: User "system:anonymous" cannot get path "/clusters/x/version"',
+    )
+    assert (await server.ask("GET", "/kcp/clusters/x/version")).status == 501
