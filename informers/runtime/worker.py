@@ -146,9 +146,8 @@ async def _commit(shared: Work[T], cluster: Cluster, seen: Object[T], result: Re
     newest = _find(shared, seen.key)
     if newest is None:
         return Committed.GONE
-    return await commit(
-        seen, newest, result, to=Target(shared.controller.resource, cluster.client, shared.controller.name)
-    )
+    client = cluster.client.shard(newest.key.shard) if newest.key.shard else cluster.client
+    return await commit(seen, newest, result, to=Target(shared.controller.resource, client, shared.controller.name))
 
 
 def _find(shared: Work[T], key: Key) -> Object[T] | None:

@@ -323,6 +323,21 @@ async def test_writes_go_to_the_server_that_is_named(
         assert manager.statistics().controllers["copy"].notes.writes == 1
 
 
+async def test_a_controller_may_live_on_another_server_than_the_first(memory: MemoryServer, running: Running) -> None:
+    @controller(TEAMS, server="cache")
+    async def seen(obj: Object[Any], cluster: Cluster) -> Result:
+        return Result(status={"shard": obj.key.shard})
+
+    cache = MemoryServer()
+    cache.put("blue", cluster="c", shard="s")
+    async with running(seen, servers=with_cache(memory, cache)):
+        pass
+
+    [(_, path, _)] = cache.writes
+    assert path == "/services/cache/shards/s/clusters/c/apis/example.com/v1/namespaces/default/teams/blue/status"
+    assert memory.writes == []
+
+
 # Start, stop, crash
 
 
