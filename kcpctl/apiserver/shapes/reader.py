@@ -6,12 +6,18 @@ from typing import Any
 
 from kcpctl.apiserver.served import JSON
 from kcpctl.apiserver.shapes.base64 import canonical
+from kcpctl.apiserver.shapes.converting import not_a_container, not_a_scalar
 from kcpctl.apiserver.shapes.fields import Field, Holds, Kind, Message, Printed
 from kcpctl.apiserver.shapes.times import TimeError, normal_microseconds, normal_seconds
 
 
 class ShapeError(ValueError):
-    """JSON that does not fit its type; the message is Go's."""
+    """JSON that does not fit its type; the message is that of Go's JSON decoder."""
+
+    def __init__(self, message: str, converted: str = "") -> None:
+        """Keep also what Go's converter from maps says, where that is something else."""
+        super().__init__(message)
+        self.converted = converted or message
 
 
 def read(message: Message, value: JSON) -> tuple[JSON, list[str]]:
@@ -21,8 +27,8 @@ def read(message: Message, value: JSON) -> tuple[JSON, list[str]]:
     """
     reading = _Reading()
     result = reading.message(message, value, "", "")
-    if reading.error:
-        raise ShapeError(reading.error)
+    if reading.error is not None:
+        raise reading.error
     return result, reading.unknown
 
 
@@ -52,7 +58,7 @@ class _Reading:
 
     def __init__(self) -> None:
         self.unknown: list[str] = []
-        self.error = ""
+        self.error: ShapeError | None = None
 
     def message(self, message: Message, value: JSON, stack: str, path: str) -> JSON:
         """Read one struct. `stack` is its place as type errors name it, `path` as unknown fields do."""
@@ -70,9 +76,12 @@ class _Reading:
             return f"Go struct field {message.name}.{stack}{field.name}"
 
         if field.holds is Holds.ONE:
+            if field.kind is Kind.TEXT and type(value) is str:
+                return value
             return self._one(field, value, field.go_name, place, f"{stack}{field.name}.", f"{path}{field.name}.")
         if not isinstance(value, list if field.holds is Holds.LIST else dict):
-            return self._wrong(json_name(value), place, field.go_name)
+            wanted = "slice" if field.holds is Holds.LIST else "map"
+            return self._wrong(json_name(value), place, field.go_name, not_a_container(value, wanted))
         if isinstance(value, list):
             return [
                 self._one(field, item, field.go_name[2:], place, f"{stack}{field.name}.", f"{path}{field.name}[{i}].")
@@ -105,8 +114,10 @@ class _Reading:
         elif kind in _NUMBERS and type(value) in (int, float):
             return self._number(kind, value, place, go)
         elif kind in (Kind.TIME, Kind.MICRO_TIME):
-            raise ShapeError(f"json: cannot unmarshal {json_name(value)} into {place()} of type string")
-        return self._wrong(json_name(value), place, go)
+            found = f"json: cannot unmarshal {json_name(value)} into"
+            raise ShapeError(f"{found} {place()} of type string", f"{found} Go value of type string")
+        said = not_a_container(value, "struct") if kind is Kind.MESSAGE else not_a_scalar(value, kind, go)
+        return self._wrong(json_name(value), place, go, said)
 
     def _text(self, kind: Kind, value: str, place: Callable[[], str], go: str) -> Any:
         try:
@@ -122,9 +133,9 @@ class _Reading:
         except TimeError as error:
             raise ShapeError(str(error)) from None
         except binascii.Error as error:
-            self.error = self.error or str(error)
+            self.error = self.error or ShapeError(str(error), f"error decoding from json: {error}")
             return ""
-        return self._wrong("string", place, go)
+        return self._wrong("string", place, go, not_a_scalar(value, kind, go))
 
     def _number(self, kind: Kind, value: float, place: Callable[[], str], go: str) -> Any:
         if kind is Kind.DOUBLE:
@@ -132,7 +143,7 @@ class _Reading:
         limit = 1 << (31 if kind is Kind.INT32 else 63)
         if type(value) is int and -limit <= value < limit:
             return value
-        return self._wrong(f"number {value}", place, go)
+        return self._wrong(f"number {value}", place, go, not_a_scalar(value, kind, go))
 
     def _union(self, message: Message, value: Any) -> Any:
         """Read a union; as Go reads it apart from its surroundings, fields unknown inside are nobody's concern."""
@@ -149,8 +160,8 @@ class _Reading:
             raise ShapeError("boolean or JSON schema expected")
         return None
 
-    def _wrong(self, found: str, place: Callable[[], str], go: str) -> Any:
-        self.error = self.error or f"json: cannot unmarshal {found} into {place()} of type {go}"
+    def _wrong(self, found: str, place: Callable[[], str], go: str, converted: str) -> Any:
+        self.error = self.error or ShapeError(f"json: cannot unmarshal {found} into {place()} of type {go}", converted)
         return None
 
 

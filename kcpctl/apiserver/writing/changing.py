@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import msgspec
 
-from kcpctl.apiserver import stored
 from kcpctl.apiserver.failures import Failure, conflict, invalid, not_found
 from kcpctl.apiserver.field_errors import invalid as invalid_field
 from kcpctl.apiserver.served import JSON, Served
@@ -12,7 +11,7 @@ from kcpctl.apiserver.storage.base import Mismatch, Record
 from kcpctl.apiserver.writing import identity
 from kcpctl.apiserver.writing.creating import create_object, type_errors
 from kcpctl.apiserver.writing.metadata import errors_on_update, finalizer_warnings
-from kcpctl.apiserver.writing.subject import Subject, invalid_object
+from kcpctl.apiserver.writing.subject import Subject, invalid_object, same_document
 from kcpctl.apiserver.writing.written import Written
 
 Transform = Callable[[bytes], JSON]
@@ -55,7 +54,7 @@ async def _attempt(subject: Subject, record: Record, transform: Transform, uid: 
     value = subject.packed(new)
     if _is_finished(subject, new, old):
         return await _finish(subject, Record(record.key, record.revision, value))
-    if _same(value, record.value):
+    if same_document(value, record.value):
         return subject.answer(record)
     revision = record.revision
     if not subject.options.dry_run:
@@ -108,16 +107,6 @@ async def _finish(subject: Subject, final: Record) -> Written:
     if not subject.options.dry_run:
         await subject.world.storage.delete(final.key, expect=final.revision)
     return subject.answer(final)
-
-
-def _same(value: bytes, other: bytes) -> bool:
-    """Say whether two stored values are the same document, whatever the order of keys."""
-    if value == other:
-        return True
-    if len(value) != len(other):
-        return False
-    one, two = (msgspec.json.encode(stored.decode(v), order="sorted") for v in (value, other))
-    return one == two
 
 
 def _other_uid(subject: Subject, wanted: str, found: str) -> Failure:

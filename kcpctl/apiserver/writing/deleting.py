@@ -16,7 +16,7 @@ from kcpctl.apiserver.writing.deletion import (
     remaining,
 )
 from kcpctl.apiserver.writing.options import WriteOptions
-from kcpctl.apiserver.writing.subject import Subject, subject
+from kcpctl.apiserver.writing.subject import Subject, same_document, subject
 from kcpctl.apiserver.writing.written import Written, gone
 
 
@@ -91,7 +91,7 @@ async def _keep(subject: Subject, record: Record, obj: JSON) -> Written:
     """Store the object as going away."""
     value = subject.packed(obj)
     revision = record.revision
-    if value != record.value and not subject.options.dry_run:
+    if not subject.options.dry_run and not same_document(value, record.value):
         revision = await subject.world.storage.update(record.key, value, expect=record.revision)
     return subject.answer(Record(record.key, revision, value))
 

@@ -47,8 +47,11 @@ async def patch(world: World, call: Call) -> Written:
         obj: JSON = applied(call, found, current)
         try:
             problems = _coerced(world, call, options, obj)
-        except (Unreadable, ShapeError) as error:
+        except Unreadable as error:
             raise _invalid(call, found, current, str(error)) from None
+        except ShapeError as error:
+            said = error.converted if found.media == STRATEGIC_MERGE_PATCH else str(error)
+            raise _invalid(call, found, current, said) from None
         # The race may be run again, with another object.
         warnings[:] = [*found.problems, *problems] if options.field_validation != IGNORE else []
         if warnings and options.field_validation == STRICT:

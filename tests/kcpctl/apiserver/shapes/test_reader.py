@@ -46,6 +46,29 @@ def test_reading_gives_what_go_gives(sample: dict[str, Any]) -> None:
         assert [f'unknown field "{path}"' for path in unknown] == sample.get("strict", [])
 
 
+@pytest.mark.parametrize(
+    ("kind", "given", "why"),
+    [
+        ("ConfigMap", {"data": {"k": 5}}, "cannot convert int64 to string"),
+        ("ConfigMap", {"data": {"k": 1.5}}, "unrecognized type: string"),
+        ("ConfigMap", {"data": ["x"]}, "cannot restore map from slice"),
+        ("ConfigMap", {"immutable": "x"}, "unrecognized type: bool"),
+        ("ServiceAccount", {"secrets": [True]}, "cannot restore struct from: bool"),
+        ("Namespace", {"spec": {"finalizers": "x"}}, "cannot restore slice from string"),
+        ("Lease", {"spec": {"leaseDurationSeconds": 1.5}}, "cannot convert float64 to int32"),
+        ("Lease", {"spec": {"leaseDurationSeconds": "x"}}, "unrecognized type: int32"),
+        ("Lease", {"spec": {"renewTime": 5}}, "json: cannot unmarshal number into Go value of type string"),
+        ("Secret", {"data": {"k": 5}}, "cannot restore slice from int64"),
+        ("Secret", {"data": {"k": "?"}}, "error decoding from json: illegal base64 data at input byte 0"),
+    ],
+)
+def test_the_converter_of_maps_complains_in_its_own_words(kind: str, given: dict[str, Any], why: str) -> None:
+    with pytest.raises(ShapeError) as error:
+        read(SHAPES[kind], given)
+
+    assert error.value.converted == why
+
+
 def test_fields_come_out_in_the_order_of_the_type() -> None:
     found, _ = read(core.CONFIG_MAP, {"data": {}, "metadata": {"labels": {"a": "b"}, "name": "x"}, "immutable": True})
 
