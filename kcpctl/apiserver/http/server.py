@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,6 +20,7 @@ from kcpctl.apiserver.writing.decoding import LARGEST_BODY
 _MAX_HEAD = 1024 * 1024
 """Bytes of a request line or header: Go's limit for all of them together."""
 _SERVER = ("Server", "kcpctl")
+_BACKLOG = 1024
 _AT_ONCE = 0.001
 """To aiohttp, no time at all means no limit."""
 
@@ -159,10 +161,12 @@ async def serving(
     port: int = 6443,
     tls: ssl.SSLContext | None = None,
     grace: float = 10.0,
+    bound: socket.socket | None = None,
 ) -> AsyncIterator[Listening]:
     """Serve the application as long as the block runs; leaving it stops in order.
 
-    Port 0 takes a free one. `grace` is how long, in seconds, requests in flight may take to finish. Raises `PortTaken`.
+    Port 0 takes a free one. `grace` is how long, in seconds, requests in flight may take to finish. `bound` is a socket
+    that `bind` took for the host; it is closed at the end. Raises `PortTaken`.
     """
     listening = Listening(app)
     # A client that goes away cancels its request, so that a watch that has nothing to write ends, too.
@@ -174,7 +178,7 @@ async def serving(
         max_line_size=_MAX_HEAD,
         max_field_size=_MAX_HEAD,
     )
-    listener = await _listen(server, host, port, tls)
+    listener = await _listen(server, host, port, tls, bound)
     try:
         listening.port = listener.sockets[0].getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
@@ -186,12 +190,30 @@ async def serving(
         await listener.wait_closed()
 
 
-async def _listen(server: web.Server, host: str, port: int, tls: ssl.SSLContext | None) -> asyncio.Server:
+def bind(host: str, port: int) -> socket.socket:
+    """Take an address (port 0: a free one) before anything answers there; who connects meanwhile waits.
+
+    Of a host name's addresses it is the first. Raises `PortTaken`, and `OSError` for addresses that cannot be had.
+    """
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    family, *_, address = found[0]
+    try:
+        return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+    except OSError as error:
+        raise (PortTaken(host, port) if error.errno == EADDRINUSE else error) from error
+
+
+async def _listen(
+    server: web.Server, host: str, port: int, tls: ssl.SSLContext | None, bound: socket.socket | None
+) -> asyncio.Server:
     def protocol() -> asyncio.BaseProtocol:
         return server()
 
+    create = asyncio.get_running_loop().create_server
+    if bound is not None:
+        return await create(protocol, sock=bound, ssl=tls, backlog=_BACKLOG)
     try:
-        return await asyncio.get_running_loop().create_server(protocol, host, port, ssl=tls, backlog=1024)
+        return await create(protocol, host, port, ssl=tls, backlog=_BACKLOG)
     except OSError as error:
         if error.errno == EADDRINUSE:
             raise PortTaken(host, port) from error
