@@ -1,0 +1,85 @@
+"""One process from start to end: its event loop, its signals, and the line that says why it could not go on."""
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from informers.api.errors import ConfigurationError, InformersError
+
+Job = Callable[[asyncio.Event], Awaitable[None]]
+"""What a process is for; it ends in order soon after the event is set."""
+
+EXIT_FAILED = 1
+"""Exit code of a process that cannot go on, for no fault of its settings."""
+EXIT_AT_ONCE = 130
+"""Exit code after a second signal, as shells count an interrupted command."""
+
+_PATIENCE = 0.5
+"""Seconds that everything cancelled by a second signal has to clean up."""
+
+
+def run_process(job: Job) -> int:
+    """Run the job until it ends, or until a signal asks it to, and return the exit code.
+
+    The first SIGINT or SIGTERM asks the job to stop, the second cancels it and ends the process at once. Raises
+    `ConfigurationError`; other failures that have a name are one line on stderr.
+    """
+    try:
+        with asyncio.Runner() as runner:
+            return runner.run(_until_signalled(job))
+    except ConfigurationError:
+        raise
+    except InformersError as error:
+        print(f"kcpctl: {error}", file=sys.stderr)
+        return EXIT_FAILED
+
+
+async def _until_signalled(job: Job) -> int:
+    stop = asyncio.Event()
+    current = asyncio.current_task()
+    assert current is not None  # a coroutine of a Runner is a task
+    with _signals(stop, current):
+        try:
+            await job(stop)
+        except asyncio.CancelledError:
+            return EXIT_AT_ONCE
+    return 0
+
+
+@contextmanager
+def _signals(stop: asyncio.Event, task: "asyncio.Task[Any]") -> Iterator[None]:
+    """Have signals set `stop`, then cancel the task.
+
+    Plain handlers, not the loop's: they also run while somebody's code keeps the loop from turning.
+    """
+    loop = asyncio.get_running_loop()
+    asked = False
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        nonlocal asked
+        if asked:
+            loop.call_soon_threadsafe(task.cancel)
+            _end_soon()
+        else:
+            asked = True
+            loop.call_soon_threadsafe(stop.set)
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _end_soon() -> None:
+    """End the process shortly, whatever its tasks do with being cancelled; what is on disk is whole at all times."""
+    timer = threading.Timer(_PATIENCE, os._exit, (EXIT_AT_ONCE,))
+    timer.daemon = True
+    timer.start()
