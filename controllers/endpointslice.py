@@ -11,7 +11,17 @@ from typing import Any
 
 import msgspec
 
-from controllers.kinds import EXPORTS, LOGICAL_CLUSTERS, PARTITIONS, SHARDS, SLICES, Export, Slice
+from controllers.kinds import (
+    EXPORTS,
+    LOGICAL_CLUSTERS,
+    PARTITIONS,
+    SHARDS,
+    SLICES,
+    Export,
+    Partition,
+    Shard,
+    Slice,
+)
 from controllers.names import CACHE, SHARD_CHANGED
 from controllers.publishing import FAILED, Decision, Held, decide, urls_condition
 from controllers.sightings import ExportMemory, ShardMemory
@@ -26,7 +36,9 @@ from informers.api.conditions import (
 )
 from informers.api.errors import Ambiguous, CacheError
 from informers.api.objects import PATH, Object
+from informers.api.resources import Resource
 from informers.api.selectors import EVERYTHING, LabelSelector, SelectorError
+from informers.cache.listers import Lister
 from informers.runtime.cluster import Cluster
 from informers.runtime.controller import Controller, controller
 from informers.runtime.filters import annotations_changed
@@ -107,6 +119,8 @@ class EndpointSlices:
     exports: ExportMemory
     shard_name: str
     """The local shard's name: all that can be published before the cache was ever seen."""
+    partitions: Resource[Partition] = PARTITIONS
+    """Partitions as the local server wants them asked for: a real kcp wants an identity across clusters."""
 
     async def __call__(self, obj: Object[Slice], cluster: Cluster) -> Result | None:
         """Say which endpoints the slice should publish; absence is never taken for deletion."""
@@ -124,7 +138,7 @@ class EndpointSlices:
         if export.cluster is None:
             return _without_export(obj, wish, export, published) if complete else None
         wish.set(mark_true(EXPORT_VALID))
-        selector = _selector(obj, wish, cluster)
+        selector = _selector(obj, wish, cluster.lister(self.partitions))
         if selector is None:
             return wish.result(obj)
         if not known.seen and not published:
@@ -188,13 +202,13 @@ def _without_export(obj: Object[Slice], wish: _Wish, export: _Export, published:
     return wish.result(obj)
 
 
-def _selector(obj: Object[Slice], wish: _Wish, cluster: Cluster) -> LabelSelector | None:
+def _selector(obj: Object[Slice], wish: _Wish, partitions: Lister[Partition]) -> LabelSelector | None:
     """Return what the slice's partition selects, or None when it has one that cannot be used."""
     name = obj.value.spec.partition
     if not name:
         wish.set(mark_true(PARTITION_VALID))
         return EVERYTHING
-    partition = cluster.lister(PARTITIONS).find(name)
+    partition = partitions.find(name)
     if partition is None:
         wish.endpoints = ()
         message = f'partition.topology.kcp.io "{name}" not found'
@@ -212,11 +226,18 @@ def _selector(obj: Object[Slice], wish: _Wish, cluster: Cluster) -> LabelSelecto
 
 
 def endpoint_slices(
-    shards: ShardMemory, exports: ExportMemory, shard_name: str, *, patience: float = 2.0
+    shards: ShardMemory,
+    exports: ExportMemory,
+    shard_name: str,
+    *,
+    patience: float = 2.0,
+    local_shards: Resource[Shard] = SHARDS,
+    partitions: Resource[Partition] = PARTITIONS,
 ) -> Controller[Slice]:
     """Return the controller; its Manager needs a server named `cache` besides its first.
 
-    `patience` is how many seconds it waits for the cache before it goes on with what is known locally.
+    `patience` is how many seconds it waits for the cache before it goes on with what is known locally. `local_shards`
+    and `partitions` are the resources as the local server wants them asked for.
     """
     export_index = {REFERENCE_INDEX: references_to_export}
     by_export = ByIndex(EXPORT_INDEX, references_to_export)
@@ -229,10 +250,10 @@ def endpoint_slices(
             Watch(
                 EXPORTS, to=by_export, where=annotations_changed, indexers=export_index, server=CACHE, patience=patience
             ),
-            Watch(SHARDS, to=EveryKey(), where=SHARD_CHANGED),
+            Watch(local_shards, to=EveryKey(), where=SHARD_CHANGED),
             Watch(SHARDS, to=EveryKey(), where=SHARD_CHANGED, server=CACHE, patience=patience),
-            Watch(PARTITIONS, to=ByIndex(PARTITION_INDEX, own_key)),
+            Watch(partitions, to=ByIndex(PARTITION_INDEX, own_key)),
         ],
         reads=[Read(LOGICAL_CLUSTERS, indexers={REFERENCE_INDEX: names_of_cluster})],
         workers=4,
-    )(EndpointSlices(shards, exports, shard_name))
+    )(EndpointSlices(shards, exports, shard_name, partitions))
