@@ -1,0 +1,177 @@
+"""Collecting what `kcpctl status` shows, in one step, from the Manager and the memories of our controllers."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from controllers.endpointslice import REFERENCE_INDEX
+from controllers.kinds import EXPORTS, SHARDS, SLICES, Slice
+from controllers.names import CACHE
+from controllers.publishing import SeenShard
+from controllers.urls import UnusableUrl, virtual_workspace_url
+from informers.api.conditions import to_json
+from informers.api.objects import Object
+from informers.api.resources import Resource
+from informers.cache.informer import SharedInformer
+from informers.runtime.manager import Manager
+from kcpctl.builtin import LOCAL, Ours
+from kcpctl.quarantines import Quarantines
+from kcpctl.report import (
+    HELD,
+    CacheView,
+    ControllerView,
+    Endpoint,
+    InformerView,
+    Process,
+    Report,
+    ShardSource,
+    ShardView,
+    SliceView,
+)
+
+
+def collect(process: Process, manager: Manager, ours: Ours | None, set_aside: Quarantines) -> Report:
+    """Return what is known at this moment."""
+    return Report(
+        now=datetime.now(UTC),
+        process=process,
+        cache=_cache(manager),
+        shards=_shards(ours) if ours else [],
+        slices=_slices(manager, ours) if ours and _watches(manager, SLICES) else [],
+        malformed=_malformed(ours) if ours else {},
+        informers=[_informer(informer, set_aside) for informer in manager.informers],
+        controllers=_controllers(manager),
+    )
+
+
+def _cache(manager: Manager) -> CacheView | None:
+    informers = [informer for informer in manager.informers if informer.origin.server == CACHE]
+    if not informers:
+        return None
+    reachable = all(informer.live for informer in informers)
+    heard = [informer.last_heard for informer in informers if informer.last_heard and not informer.live]
+    return CacheView(
+        all(informer.synced for informer in informers), reachable, min(heard) if heard and not reachable else None
+    )
+
+
+def _shards(ours: Ours) -> list[ShardView]:
+    sources: dict[str, list[ShardSource]] = {}
+    for sighting in ours.shards.sightings:
+        found = ShardSource(sighting.source, sighting.key.cluster, sighting.held_since)
+        sources.setdefault(sighting.what.name, []).append(found)
+    return [
+        ShardView(shard.name, shard.url, shard.labels, sources[shard.name], unusable(shard))
+        for shard in ours.shards.shards().seen
+    ]
+
+
+def unusable(shard: SeenShard) -> str:
+    """Say why a shard's URL cannot be published; "" when it can."""
+    try:
+        virtual_workspace_url(shard.url, "cluster", "export")
+    except UnusableUrl as error:
+        return str(error)
+    return ""
+
+
+def _malformed(ours: Ours) -> dict[str, str]:
+    every = [("Shard", one) for one in ours.shards.malformed] + [("APIExport", one) for one in ours.exports.malformed]
+    return {f"{one.source}: {kind} {one.key}": one.error for kind, one in every}
+
+
+def _slices(manager: Manager, ours: Ours) -> list[SliceView]:
+    slices = manager.informer(SLICES)
+    if not slices.synced:
+        return []
+    known = _Endpoints(manager, ours)
+    return sorted((known.view(obj) for obj in slices.lister.list()), key=lambda view: (view.cluster, view.name))
+
+
+class _Endpoints:
+    """Where published URLs come from."""
+
+    def __init__(self, manager: Manager, ours: Ours) -> None:
+        """Look at what is known now."""
+        self._manager = manager
+        self._ours = ours
+        kinds: tuple[Resource[Any], ...] = (SHARDS, EXPORTS)
+        self._complete = all(manager.informer(kind, CACHE).synced for kind in kinds)
+
+    def view(self, obj: Object[Slice]) -> SliceView:
+        """Return one slice with the source of each endpoint; one that cannot be read shows no endpoints."""
+        try:
+            spec, status = obj.value.spec, obj.value.status
+        except msgspec.ValidationError:
+            return SliceView(obj.cluster, obj.name, "", "", [], self._complete, [])
+        reference = spec.export.path or obj.cluster
+        known = self._urls(reference, spec.export.name)
+        endpoints = [known.get(endpoint.url, Endpoint(endpoint.url, HELD)) for endpoint in status.endpoints or ()]
+        return SliceView(
+            obj.cluster,
+            obj.name,
+            f"{reference}:{spec.export.name}",
+            spec.partition,
+            endpoints,
+            self._complete,
+            to_json(status.conditions),
+        )
+
+    def _urls(self, reference: str, name: str) -> dict[str, Endpoint]:
+        """Return what each known shard would have published for the export, wherever that may be."""
+        found: dict[str, Endpoint] = {}
+        for cluster in self._clusters(reference, name):
+            for shard in self._ours.shards.shards().seen:
+                if not unusable(shard):
+                    url = virtual_workspace_url(shard.url, cluster, name)
+                    found[url] = self._endpoint(url, shard)
+        return found
+
+    def _clusters(self, reference: str, name: str) -> set[str]:
+        informers = [self._manager.informer(EXPORTS, server) for server in (LOCAL, CACHE)]
+        keys = [informer.lister for informer in informers if informer.synced]
+        found = {obj.cluster for lister in keys for obj in lister.by_index(REFERENCE_INDEX, f"{reference}:{name}")}
+        held = self._ours.exports.held(reference, name)
+        return found | {held.what.cluster} if held else found
+
+    def _endpoint(self, url: str, shard: SeenShard) -> Endpoint:
+        if shard.held_since is not None:
+            return Endpoint(url, HELD, shard.name, shard.held_since)
+        sources = {s.source for s in self._ours.shards.sightings if s.what.name == shard.name and not s.held_since}
+        source = LOCAL if LOCAL in sources else CACHE
+        resource = self._ours.local_shards if source == LOCAL else SHARDS
+        return Endpoint(url, source, shard.name, self._manager.informer(resource, source).last_heard)
+
+
+def _watches(manager: Manager, resource: Resource[Any]) -> bool:
+    return any(informer.origin.collection.resource.same_as(resource) for informer in manager.informers)
+
+
+def _informer(informer: SharedInformer[Any], set_aside: Quarantines) -> InformerView:
+    figures = informer.statistics()
+    return InformerView(
+        figures.origin.server,
+        str(figures.origin.collection.resource),
+        figures.synced,
+        figures.live,
+        figures.objects,
+        figures.last_heard,
+        "" if figures.last_error is None else f"{type(figures.last_error).__name__}: {figures.last_error}",
+        set_aside.of(figures.origin),
+    )
+
+
+def _controllers(manager: Manager) -> list[ControllerView]:
+    return [
+        ControllerView(
+            name,
+            figures.started,
+            figures.missing,
+            figures.queue.ready,
+            figures.queue.waiting,
+            figures.queue.active,
+            {str(outcome): count for outcome, count in figures.outcomes.items()},
+        )
+        for name, figures in manager.statistics().controllers.items()
+    ]
