@@ -1,0 +1,46 @@
+"""The kubeconfigs in the data directory: contexts for each workspace, for all of them, and for the cache."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from informers.api.clusters import WILDCARD
+from kcpctl.apiserver.exchange import User
+from kcpctl.apiserver.http.certs import Certificates
+from kcpctl.apiserver.http.kubeconfig_out import KubeContext, write_kubeconfig
+
+ADMIN_FILE = "admin.kubeconfig"
+CACHE_FILE = "cache.kubeconfig"
+
+ROOT = "root"
+EXAMPLE = "root:example"
+ALL = "all"
+"""The context that shows all logical clusters at once."""
+
+_ADMIN = User("admin", groups=("system:masters",))
+_CACHE_CLIENT = User("cache-client", groups=("system:masters",))
+
+
+def write_shard(folder: Path, url: str, paths: Iterable[str], certificates: Certificates) -> Path:
+    """Write the administrator's kubeconfig for a shard at that URL, with a context for each workspace path."""
+    named = [ROOT, *sorted(set(paths) - {ROOT})]
+    contexts = [KubeContext(path, f"{url}/clusters/{path}") for path in named]
+    contexts.append(KubeContext(ALL, f"{url}/clusters/{WILDCARD}"))
+    current = EXAMPLE if EXAMPLE in named else ROOT
+    return _write(folder / ADMIN_FILE, contexts, current, certificates, _ADMIN)
+
+
+def write_plain(folder: Path, url: str, certificates: Certificates) -> Path:
+    """Write the administrator's kubeconfig for a server without logical clusters."""
+    return _write(folder / ADMIN_FILE, [KubeContext("kcpctl", url)], "kcpctl", certificates, _ADMIN)
+
+
+def write_cache(folder: Path, url: str, certificates: Certificates) -> Path:
+    """Write the kubeconfig that shards reach the cache server by; kubectl sees everything in it."""
+    everything = f"{url}/services/cache/shards/{WILDCARD}/clusters/{WILDCARD}"
+    return _write(folder / CACHE_FILE, [KubeContext("cache", everything)], "cache", certificates, _CACHE_CLIENT)
+
+
+def _write(path: Path, contexts: list[KubeContext], current: str, certificates: Certificates, user: User) -> Path:
+    pair = certificates.client(user.name, user)
+    write_kubeconfig(path, contexts, current, authority=certificates.authority, client=pair, user=user.name)
+    return path
