@@ -37,6 +37,16 @@ _list_of = msgspec.json.Decoder(_ListBody).decode
 
 async def answer(world: World, call: Call) -> Answer:
     """Do what the call asks; raises `Failure`."""
+    if not call.served.deprecation:
+        return await _answer(world, call)
+    try:
+        return await _answer(world, call)
+    except Failure as refused:  # also then the client learns that the version is deprecated
+        found = answers.failed(refused, call.headers, call.query)
+        return Answer(found.status, found.headers + _warnings(call, ()), found.body)
+
+
+async def _answer(world: World, call: Call) -> Answer:
     wanted = _negotiate(call)
     if call.subresource == "scale":
         return await _scale(world, call, wanted)

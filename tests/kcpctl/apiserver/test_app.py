@@ -234,7 +234,8 @@ async def test_a_deprecated_version_warns_on_every_request(server: Server) -> No
     await server.store(OLD, "r")
     path = "/apis/old.example.com/v1/namespaces/default/relics"
 
-    for answer in (await server.ask("GET", path), await server.ask("GET", f"{path}/r")):
+    for name in ("", "/r", "/missing"):
+        answer = await server.ask("GET", path + name)
         assert header(answer, "Warning") == ['299 - "old.example.com/v1 \\"Relic\\" is deprecated"']
 
 

@@ -26,25 +26,33 @@ def _number(description: str, bits: int = 64) -> Schema:
     return {"type": "integer", "format": f"int{bits}", "description": description}
 
 
+def _replicas(description: str) -> Schema:
+    return _number(description, 32) | {"default": 0}
+
+
 def _flag(description: str) -> Schema:
     return {"type": "boolean", "description": description}
 
 
 def _texts(description: str, **more: Any) -> Schema:
-    return {"type": "array", "items": {"type": "string", "default": ""}, "description": description, **more}
+    return {"type": "array", "items": {"type": "string"}, "description": description, **more}
 
 
 def _text_map(description: str) -> Schema:
-    return {"type": "object", "additionalProperties": {"type": "string", "default": ""}, "description": description}
+    return {"type": "object", "additionalProperties": {"type": "string"}, "description": description}
 
 
-def _wrapped(name: str, description: str) -> Schema:
-    """Return a reference that has a description, which OpenAPI 3.0 allows only around it."""
-    return {"allOf": [meta(name)], "description": description}
+def wrapped(reference: Schema, description: str, **more: Any) -> Schema:
+    """Return a reference with a description, which OpenAPI 3.0 allows only around it."""
+    return {"allOf": [reference], "description": description, **more}
+
+
+def _wrapped(name: str, description: str, **more: Any) -> Schema:
+    return wrapped(meta(name), description, **more)
 
 
 def _list_of(name: str, description: str, **more: Any) -> Schema:
-    return {"type": "array", "items": {"allOf": [meta(name)], "default": {}}, "description": description, **more}
+    return {"type": "array", "items": meta(name), "description": description, **more}
 
 
 def _object(description: str, properties: Schema, required: tuple[str, ...] = ()) -> Schema:
@@ -168,7 +176,7 @@ META: dict[str, Schema] = {
                 "details": _wrapped("StatusDetails", "More about the reason."),
                 "kind": KIND,
                 "message": _text("What happened, for people."),
-                "metadata": _wrapped("ListMeta", "Metadata, mostly empty."),
+                "metadata": _wrapped("ListMeta", "Metadata, mostly empty.", default={}),
                 "reason": _text("What happened, for programs."),
                 "status": _text("Success or Failure."),
             },
@@ -192,17 +200,19 @@ SCALE_SCHEMAS: dict[str, Schema] = {
         {
             "apiVersion": API_VERSION,
             "kind": KIND,
-            "metadata": meta("ObjectMeta"),
-            "spec": _object("What is asked for.", {"replicas": _number("The desired number of replicas.", 32)}),
-            "status": _object(
-                "What there is.",
-                {
-                    "replicas": _number("The observed number of replicas.", 32),
-                    "selector": _text("Selects the replicas, as a label selector in text form."),
-                },
-                ("replicas",),
-            ),
+            "metadata": _wrapped("ObjectMeta", "Metadata of the object that is scaled.", default={}),
+            "spec": wrapped(ref(SCALE + "Spec"), "What is asked for.", default={}),
+            "status": wrapped(ref(SCALE + "Status"), "What there is.", default={}),
         },
     )
     | {"x-kubernetes-group-version-kind": [{"group": "autoscaling", "version": "v1", "kind": "Scale"}]},
+    SCALE + "Spec": _object("What is asked for.", {"replicas": _replicas("The desired number of replicas.")}),
+    SCALE + "Status": _object(
+        "What there is.",
+        {
+            "replicas": _replicas("The observed number of replicas."),
+            "selector": _text("Selects the replicas, as a label selector in text form."),
+        },
+        ("replicas",),
+    ),
 }

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kcpctl.apiserver.http.openapi.common import API_VERSION, KIND, META, SCALE_SCHEMAS, Schema, meta, ref
+from kcpctl.apiserver.http.openapi.common import API_VERSION, KIND, META, SCALE_SCHEMAS, Schema, meta, ref, wrapped
 from kcpctl.apiserver.http.openapi.paths import component, group_version_kind, paths
 from kcpctl.apiserver.served import Served
 
@@ -82,10 +82,13 @@ def _whole(served: Served) -> Schema:
     """Return the kind's schema with the fields that every object has."""
     schema = dict(served.schema) if served.schema is not None else _open(served)
     properties = dict(schema.get("properties") or {})
-    for name, described in (("apiVersion", API_VERSION), ("kind", KIND)):
+    for name, known in (("apiVersion", API_VERSION), ("kind", KIND)):
         if "description" not in properties.get(name, ()):
-            properties[name] = described
-    properties["metadata"] = _described(meta("ObjectMeta"), properties.get("metadata"))
+            properties[name] = known
+    described = (properties.get("metadata") or {}).get("description") or "Metadata that every stored object has."
+    properties["metadata"] = wrapped(meta("ObjectMeta"), described)
+    if not served.is_custom:
+        properties["metadata"]["default"] = {}
     schema["properties"] = properties
     return schema | {"x-kubernetes-group-version-kind": [group_version_kind(served)]}
 
@@ -95,14 +98,9 @@ def _open(served: Served) -> Schema:
     return {"type": "object", "description": served.kind, "x-kubernetes-preserve-unknown-fields": True}
 
 
-def _described(reference: Schema, own: Schema | None) -> Schema:
-    description = (own or {}).get("description") or "Metadata that every stored object has."
-    return {"allOf": [reference], "description": description, "default": {}}
-
-
 def _list(served: Served) -> Schema:
     kind = served.list_kind or served.kind + "List"
-    return {
+    schema: Schema = {
         "type": "object",
         "description": f"A list of objects of kind {served.kind}.",
         "required": ["items"],
@@ -110,7 +108,15 @@ def _list(served: Served) -> Schema:
             "apiVersion": API_VERSION,
             "items": {"type": "array", "items": ref(component(served)), "description": "The objects."},
             "kind": KIND,
-            "metadata": meta("ListMeta"),
+            "metadata": _list_metadata(served),
         },
         "x-kubernetes-group-version-kind": [group_version_kind(served) | {"kind": kind}],
     }
+    if served.is_custom and served.field_selectors:
+        schema["x-kubernetes-selectable-fields"] = [{"fieldPath": path} for path in served.field_selectors]
+    return schema
+
+
+def _list_metadata(served: Served) -> Schema:
+    described = wrapped(meta("ListMeta"), "Metadata of the list.")
+    return described if served.is_custom else described | {"default": {}}

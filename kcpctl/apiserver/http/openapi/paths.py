@@ -10,7 +10,7 @@ from kcpctl.apiserver.served import Served
 _OPERATIONS = {
     "list": ("get", "list", "list"),
     "create": ("post", "post", "create"),
-    "deletecollection": ("delete", "deletecollection", "deleteCollection"),
+    "deletecollection": ("delete", "deletecollection", "delete"),
     "get": ("get", "get", "read"),
     "update": ("put", "put", "replace"),
     "patch": ("patch", "patch", "patch"),
@@ -34,13 +34,14 @@ def _parameter(name: str, kind: str, description: str, *, where: str = "query") 
     return found | ({"required": True} if where == "path" else {})
 
 
+_REVISION = _parameter("resourceVersion", "string", "The revision to read at, or to watch from.")
 _SELECTION = [
     _parameter("allowWatchBookmarks", "boolean", "Whether a watch also sends bookmarks."),
     _parameter("continue", "string", "Where to go on: the token of the previous page."),
     _parameter("fieldSelector", "string", "Selects objects by their fields."),
     _parameter("labelSelector", "string", "Selects objects by their labels."),
     _parameter("limit", "integer", "The most items that one page has."),
-    _parameter("resourceVersion", "string", "The revision to list at, or to watch from."),
+    _REVISION,
     _parameter("resourceVersionMatch", "string", "How resourceVersion is meant: Exact or NotOlderThan."),
     _parameter("sendInitialEvents", "boolean", "Whether a watch begins with the present state."),
     _parameter("timeoutSeconds", "integer", "Seconds after which a list or watch ends."),
@@ -62,7 +63,7 @@ _PARAMETERS: dict[str, list[Schema]] = {
     "list": [*_SELECTION, _WATCH],
     "create": _WRITE,
     "deletecollection": [*_SELECTION, *_DELETE],
-    "get": [],
+    "get": [_REVISION],
     "update": _WRITE,
     "patch": _WRITE,
     "delete": _DELETE,
@@ -70,6 +71,12 @@ _PARAMETERS: dict[str, list[Schema]] = {
 _NAMESPACE = _parameter("namespace", "string", "The namespace to work in.", where="path")
 _PRETTY = _parameter("pretty", "string", "Whether the answer is indented; programs for people get that by default.")
 _FORMATS = ("application/json", "application/yaml")
+_OK = {"200": "OK"}
+_CODES = {
+    "create": {"200": "OK", "201": "Created", "202": "Accepted"},
+    "update": {"200": "OK", "201": "Created"},
+    "delete": {"200": "OK", "202": "Accepted"},
+}
 _PATCHES = ("application/json-patch+json", "application/merge-patch+json")
 _STRATEGIC = "application/strategic-merge-patch+json"
 
@@ -128,19 +135,16 @@ def _operation(served: Served, verb: str, path: str, subresource: str, suffix: s
         operation["requestBody"] = body
     operation["responses"] = _responses(served, verb, subresource)
     operation["x-kubernetes-action"] = _OPERATIONS[verb][1]
-    operation["x-kubernetes-group-version-kind"] = (
-        {"group": "autoscaling", "version": "v1", "kind": "Scale"}
-        if subresource == "scale"
-        else group_version_kind(served)
-    )
+    operation["x-kubernetes-group-version-kind"] = group_version_kind(served)
     return operation
 
 
 def _operation_id(served: Served, verb: str, path: str, subresource: str, suffix: str) -> str:
+    collection = "Collection" if verb == "deletecollection" else ""
     namespaced = "Namespaced" if "{namespace}" in path else ""
     tail = subresource.capitalize() + suffix
     version = served.version[:1].upper() + served.version[1:]
-    return f"{_OPERATIONS[verb][2]}{_camel(served.group)}{version}{namespaced}{served.kind}{tail}"
+    return f"{_OPERATIONS[verb][2]}{_camel(served.group)}{version}{collection}{namespaced}{served.kind}{tail}"
 
 
 def _camel(group: str) -> str:
@@ -179,8 +183,7 @@ def _responses(served: Served, verb: str, subresource: str) -> Schema:
         schema = meta("Status")
     else:
         schema = _schema(served, subresource)
-    answer = {"description": "OK"} | _content(_FORMATS, schema)
+    answer = _content(_FORMATS, schema)
     refused = {"401": {"description": "Unauthorized"}}
-    if verb == "create":
-        return {"201": answer | {"description": "Created"}} | refused
-    return {"200": answer} | refused
+    codes = {code: answer | {"description": description} for code, description in _CODES.get(verb, _OK).items()}
+    return codes | refused
