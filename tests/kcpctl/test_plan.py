@@ -11,7 +11,12 @@ from kcpctl.plan import OURS, Built, Plan, embedded_plan, foreign_plan
 from kcpctl.settings import RunSettings
 
 ALL_KINDS = frozenset(
-    ("apiexportendpointslices.apis.kcp.io", "apiexports.apis.kcp.io", "shards.core.kcp.io", "partitions.topology.kcp.io")
+    (
+        "apiexportendpointslices.apis.kcp.io",
+        "apiexports.apis.kcp.io",
+        "shards.core.kcp.io",
+        "partitions.topology.kcp.io",
+    )
 )
 OURSELVES = Seen("v1.36.2+kcpctl", False, ALL_KINDS)
 KCP = Seen("v1.33.3+kcp-v0.28.1", True, ALL_KINDS)
