@@ -121,7 +121,7 @@ def _transformed(world: World, call: Call, wanted: Form, body: bytes) -> bytes:
 
 
 def _table(call: Call, wanted: Form) -> Table:
-    return table(call.served, call.scope, call.query, wanted.version)
+    return table(call.served, call.scope, call.query, wanted.version, subresource=call.subresource)
 
 
 async def _list(world: World, call: Call, wanted: Form, found: ListResult) -> Answer:

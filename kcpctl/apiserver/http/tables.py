@@ -55,6 +55,18 @@ _AGE = _age_column("string")
 _CUSTOM_AGE = _age_column("date")
 
 
+def _replicas(name: str, part: str, description: str) -> Column:
+    return Column(name, "integer", lambda obj: (obj.get(part) or {}).get("replicas"), description=description)
+
+
+_SCALE = (
+    NAME,
+    _replicas("Desired", "spec", "Replicas that are asked for"),
+    _replicas("Available", "status", "Replicas that there are"),
+    _CUSTOM_AGE,
+)
+
+
 class Table(msgspec.Struct, frozen=True):
     """How one request wants its rows."""
 
@@ -109,7 +121,7 @@ class Table(msgspec.Struct, frozen=True):
         return self.head(metadata, definitions=definitions) + _encode(row) + b"]}"
 
 
-def table(served: Served, scope: Scope, query: Query, version: str) -> Table:
+def table(served: Served, scope: Scope, query: Query, version: str, *, subresource: str = "") -> Table:
     """Return how to print the kind; raises `Failure` (400) for an unknown includeObject.
 
     Requests across clusters or shards get a column that says which.
@@ -121,7 +133,8 @@ def table(served: Served, scope: Scope, query: Query, version: str) -> Table:
             " must be 'Metadata', 'Object', 'None', or empty"
         )
     extra = tuple(c for c, part in ((SHARD, scope.shard), (CLUSTER, scope.cluster)) if part == WILDCARD)
-    return Table(served, extra + _columns(served), version, include)
+    columns = _SCALE if subresource == "scale" else _columns(served)
+    return Table(served, extra + columns, version, include)
 
 
 def _columns(served: Served) -> tuple[Column, ...]:

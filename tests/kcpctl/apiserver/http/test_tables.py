@@ -64,6 +64,15 @@ def test_a_column_may_keep_its_date_and_bring_its_own_name() -> None:
     assert found["rows"][0]["cells"] == [CREATED, "a"]
 
 
+def test_a_scale_has_columns_of_its_own() -> None:
+    made = table(WIDGETS, ROOT, Query(), "v1", subresource="scale")
+
+    found = shown(made, obj("w", spec={"replicas": 3}, status={"replicas": 1}))
+
+    assert [c["name"] for c in found["columnDefinitions"]] == ["Name", "Desired", "Available", "Age"]
+    assert found["rows"][0]["cells"] == ["w", 3, 1, "5h"]
+
+
 def test_across_clusters_a_column_says_where() -> None:
     found = shown(table(CONFIGMAPS, EVERYWHERE, Query(), "v1"), obj("a", cluster="one"), obj("a", cluster="two"))
 
