@@ -5,7 +5,9 @@
 import asyncio
 from collections.abc import Callable
 from types import TracebackType
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+
+import msgspec
 
 from informers.api.errors import InformersError
 from informers.clock import Clock
@@ -59,6 +61,8 @@ class WorkQueue(Generic[K]):
         self._order: Order[K] = order if order is not None else Fifo()
         self._monotonic = clock.monotonic
         self._observer = observer
+        self.forget = self.limiter.forget
+        """Let the limiter forget a key's failures; its entry stays. Bare, since a frame around it shows."""
         self._dirty: dict[K, float] = {}  # since when
         self._active: dict[K, tuple[float, float]] = {}  # since when, and the seconds it was ready before
         self._waiting: Waiting[K] = Waiting(clock, self.add)
@@ -93,10 +97,6 @@ class WorkQueue(Generic[K]):
         seconds = self.limiter.next(key)
         self._delay(key, seconds, self.limiter.failures(key))
         return seconds
-
-    def forget(self, key: K) -> None:
-        """Let the limiter forget the key's failures. Its entry stays."""
-        self.limiter.forget(key)
 
     def _delay(self, key: K, seconds: float, failures: int) -> None:
         if self._closed:
@@ -227,13 +227,11 @@ class WorkQueue(Generic[K]):
         )
 
 
-class Visit(Generic[K]):
+class Visit(msgspec.Struct, Generic[K], gc=False):
     """The block around one visit of one key; see `WorkQueue.take`. Good for one use."""
 
-    __slots__ = ("_key", "_queue")
-
-    def __init__(self, queue: WorkQueue[K]) -> None:
-        self._queue = queue
+    _queue: WorkQueue[K]
+    _key: Any = None
 
     async def __aenter__(self) -> K:
         """Wait for a key, and make it active. There is no await between the two, nor after them."""
@@ -250,13 +248,11 @@ class Visit(Generic[K]):
         self._queue._let_go(self._key, kind is not None and issubclass(kind, asyncio.CancelledError))
 
 
-class ReadyVisit(Generic[K]):
+class ReadyVisit(msgspec.Struct, Generic[K], gc=False):
     """The block around one visit of a key that is ready already; see `WorkQueue.take_nowait`. Good for one use."""
 
-    __slots__ = ("_key", "_queue")
-
-    def __init__(self, queue: WorkQueue[K]) -> None:
-        self._queue = queue
+    _queue: WorkQueue[K]
+    _key: Any = None
 
     def __enter__(self) -> K:
         """Make the next ready key active."""
