@@ -48,10 +48,8 @@ async def answer(world: World, call: Call) -> Answer:
 
 async def _answer(world: World, call: Call) -> Answer:
     wanted = _negotiate(call)
-    if call.subresource == "scale":
-        return await _scale(world, call, wanted)
     if call.verb == "get":
-        body = await reading.get(world, call)
+        body = await (scale.get if call.subresource == "scale" else reading.get)(world, call)
         return _object(world, call, wanted, body, 200, ())
     if call.verb == "list":
         return await _list(world, call, wanted, await reading.list_(world, call))
@@ -68,18 +66,10 @@ def _negotiate(call: Call) -> Form:
     return form(call.headers, call.query, watch=call.verb == "watch")
 
 
-async def _scale(world: World, call: Call, wanted: Form) -> Answer:
-    """Answer with a Scale, which has no other form."""
-    if call.verb == "get":
-        return _document(call, await scale.get(world, call), wanted, 200, ())
-    written = await (scale.patch if call.verb == "patch" else scale.update)(world, call)
-    return _document(call, written.body, wanted, written.code, written.warnings)
-
-
 async def _write(world: World, call: Call, wanted: Form) -> Answer:
     if call.verb == "patch" and call.content_type == APPLY:
         raise _no_apply()
-    written = await _WRITES[call.verb](world, call)
+    written = await (_SCALE_WRITES if call.subresource == "scale" else _WRITES)[call.verb](world, call)
     if call.verb == "deletecollection" and wanted.transform and not written.body.startswith(_STATUS):
         deleted = _list_of(written.body)
         items = [bytes(item) for item in deleted.items]
@@ -95,6 +85,7 @@ _WRITES = {
     "delete": writing.delete,
     "deletecollection": writing.delete_collection,
 }
+_SCALE_WRITES = {"update": scale.update, "patch": scale.patch}
 
 
 def _no_apply() -> Failure:
