@@ -8,16 +8,22 @@ from kcpctl.apiserver.keys import object_key
 from kcpctl.apiserver.world import World
 from kcpctl.apiserver.writing import create
 
-_DEFAULT = b'{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default"}}'
+_NAMESPACE = b'{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"%b"}}'
 
 
 async def ensure_default_namespace(world: World, cluster: str) -> None:
     """Create the namespace `default` of a logical cluster unless it is there; waits for the storage."""
+    await ensure_namespace(world, cluster, "default")
+
+
+async def ensure_namespace(world: World, cluster: str, name: str) -> None:
+    """Create a namespace of a logical cluster unless it is there; waits for the storage."""
     scope = Scope(cluster)
-    if await world.storage.get(object_key(NAMESPACES, scope, "", "default")) is not None:
+    if await world.storage.get(object_key(NAMESPACES, scope, "", name)) is not None:
         return
+    body = _NAMESPACE % name.encode()
     try:
-        await create(world, Call("create", NAMESPACES, scope, Query(), body=_DEFAULT, user=OURSELVES))
+        await create(world, Call("create", NAMESPACES, scope, Query(), body=body, user=OURSELVES))
     except Failure as refused:
         if refused.status.reason != "AlreadyExists":
             raise

@@ -1,10 +1,16 @@
 """How custom resources are read, completed, checked and stored."""
 
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
+
 from kcpctl.apiserver.crds.replicas import ReplicaPaths
 from kcpctl.apiserver.schema.embedded import EmbeddedError
 from kcpctl.apiserver.schema.structural import StructuralSchema
 from kcpctl.apiserver.served import JSON, Context, FieldError
 from kcpctl.apiserver.shapes.reader import ShapeError
+
+Rule: TypeAlias = Callable[[JSON, JSON | None], Iterable[FieldError]]
+"""Says what is wrong with an object beyond its schema, given the old one on updates; the schema has been satisfied."""
 
 
 class CustomStrategy:
@@ -20,8 +26,9 @@ class CustomStrategy:
         has_status: bool = False,
         replicas: ReplicaPaths | None = None,
         serves_stored_bytes: bool = False,
+        rules: Sequence[Rule] = (),
     ) -> None:
-        """Take the version's schema and subresources.
+        """Take the version's schema, subresources and further rules.
 
         `serves_stored_bytes` may be set when every stored object has passed through this very schema.
         """
@@ -32,6 +39,7 @@ class CustomStrategy:
         self._storage_api_version = storage_api_version or api_version
         self._has_status = has_status
         self._serves_stored_bytes = serves_stored_bytes
+        self._rules = tuple(rules)
 
     def coerce(self, obj: JSON) -> list[str]:
         """Drop unknown fields and return their paths; an object of another kind is left as it is."""
@@ -81,7 +89,7 @@ class CustomStrategy:
         repeated = self.schema.duplicates(obj)
         if repeated and (old is None or not self.schema.duplicates(old)):
             errors += repeated
-        return errors
+        return errors or [error for rule in self._rules for error in rule(obj, old)]
 
     def to_storage(self, obj: JSON) -> JSON:
         """Return the object under the storage version; without conversion nothing else differs."""

@@ -1,11 +1,12 @@
 """From a definition to the kinds that it serves."""
 
+from collections.abc import Sequence
 from weakref import WeakValueDictionary
 
 import msgspec
 
 from kcpctl.apiserver.crds.columns import columns
-from kcpctl.apiserver.crds.custom import CustomStrategy
+from kcpctl.apiserver.crds.custom import CustomStrategy, Rule
 from kcpctl.apiserver.crds.publishing import published
 from kcpctl.apiserver.crds.replicas import paths_of
 from kcpctl.apiserver.crds.versions import selectable_path
@@ -33,9 +34,12 @@ class Schemas:
         return found
 
 
-def kinds_of(crd: JSON, schemas: Schemas) -> list[Served]:
-    """Return one served kind for each version that the definition serves, in its order, under its accepted names."""
-    return [_kind(crd, version, schemas) for version in crd["spec"]["versions"] if version["served"]]
+def kinds_of(crd: JSON, schemas: Schemas, rules: Sequence[Rule] = ()) -> list[Served]:
+    """Return one served kind for each version that the definition serves, in its order, under its accepted names.
+
+    `rules` are what the objects of all versions must keep besides their schemas.
+    """
+    return [_kind(crd, version, schemas, rules) for version in crd["spec"]["versions"] if version["served"]]
 
 
 def storage_kind(crd: JSON, schemas: Schemas) -> Served:
@@ -43,7 +47,7 @@ def storage_kind(crd: JSON, schemas: Schemas) -> Served:
     return next(_kind(crd, version, schemas) for version in crd["spec"]["versions"] if version["storage"])
 
 
-def _kind(crd: JSON, version: JSON, schemas: Schemas) -> Served:
+def _kind(crd: JSON, version: JSON, schemas: Schemas, rules: Sequence[Rule] = ()) -> Served:
     spec, accepted = crd["spec"], crd["status"].get("acceptedNames") or {}
     names = accepted if accepted.get("plural") and accepted.get("kind") else spec["names"]
     subresources: JSON = version.get("subresources") or {}
@@ -59,6 +63,7 @@ def _kind(crd: JSON, version: JSON, schemas: Schemas) -> Served:
         has_status="status" in subresources,
         replicas=paths_of(subresources.get("scale")),
         serves_stored_bytes=_has_only_this_schema(crd),
+        rules=rules,
     )
     return Served(
         spec["group"],
