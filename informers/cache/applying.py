@@ -4,8 +4,10 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from informers.api.decoding import WatchEvent
-from informers.api.errors import api_error
+import msgspec
+
+from informers.api.decoding import Malformed, WatchEvent
+from informers.api.errors import DecodeError, api_error
 from informers.api.objects import Key, Object
 from informers.cache.index import IndexerFailed
 from informers.cache.notices import Evidence, Notice
@@ -39,7 +41,11 @@ class Applier(Generic[T]):
         """Events by type, bookmarks and errors among them."""
 
     def apply(self, event: WatchEvent[T]) -> None:
-        """Apply one event; raises `ApiError` for an ERROR event, `Happened` for a bookmark from before our time."""
+        """Apply one event.
+
+        Raises `ApiError` for an ERROR event, `Happened` for a bookmark from before our time, and `DecodeError` for a
+        deletion of nobody knows what.
+        """
         self.seen[event.type] += 1
         obj = event.object
         if obj is None:
@@ -86,11 +92,7 @@ class Applier(Generic[T]):
         if event.status is not None:
             raise api_error(event.status)
         if event.malformed is not None:
-            key = event.malformed.key
-            if event.type == "DELETED" and key.name:
-                self._drop(key, None)
-            else:
-                self._quarantine.hold(key, event.malformed.error)
+            self._apply_malformed(event.type, event.malformed)
         elif is_older(event.revision, self._store.revision):
             raise Happened(
                 Trouble.BEHIND,
@@ -99,7 +101,46 @@ class Applier(Generic[T]):
         elif event.revision:
             self._store.revision = event.revision
 
+    def _apply_malformed(self, kind: str, malformed: Malformed) -> None:
+        """Set the object aside, or let it go; it does not count as an event."""
+        revision = _revision_of(malformed.raw)
+        if self._is_repeat(revision):
+            self.repeats += 1
+            return
+        if kind == "DELETED":
+            self._drop(named(malformed), None)
+        else:
+            self._quarantine.hold(malformed.key, malformed.error)
+        if revision:
+            self._store.revision = revision
+
     def _is_repeat(self, revision: str) -> bool:
         """Say whether the store has reached the revision already, in this epoch."""
         reached = self._store.revision
         return reached != "" and (revision == reached or is_older(revision, reached))
+
+
+def named(deleted: Malformed) -> Key:
+    """Return the key of an object that went and cannot be read; raises `DecodeError` where not even that is there."""
+    if not deleted.key.name:
+        raise DecodeError(f"expected a DELETED event to name its object, found {deleted.raw[:80]!r}")
+    return deleted.key
+
+
+class _Metadata(msgspec.Struct):
+    resource_version: str = msgspec.field(name="resourceVersion", default="")
+
+
+class _Revised(msgspec.Struct):
+    metadata: _Metadata
+
+
+_decode_revision = msgspec.json.Decoder(_Revised).decode
+
+
+def _revision_of(raw: bytes) -> str:
+    """Return the revision of an object that has something else wrong with it; "" where that is wrong too."""
+    try:
+        return _decode_revision(raw).metadata.resource_version
+    except msgspec.DecodeError:
+        return ""

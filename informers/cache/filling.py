@@ -5,6 +5,7 @@ from typing import Generic, TypeVar
 from informers.api.decoding import Malformed, Page, WatchEvent
 from informers.api.errors import api_error
 from informers.api.objects import Key, Object
+from informers.cache.applying import named
 from informers.cache.index import IndexerFailed
 from informers.cache.replacement import Replacement
 from informers.cache.revisions import is_older
@@ -42,7 +43,8 @@ class Filling(Generic[T]):
     async def take_events(self, batch: list[WatchEvent[T]]) -> str | None:
         """Take in events of a stream; return the revision of the state once the server has marked its end.
 
-        Leaves the events after that mark in the batch: they belong to the watch. Raises `ApiError` for an ERROR event.
+        Leaves the events after that mark in the batch: they belong to the watch. Raises `ApiError` for an ERROR event,
+        `DecodeError` for a deletion of nobody knows what.
         """
         for position, event in enumerate(batch):
             if event.initial_events_end:
@@ -73,9 +75,10 @@ class Filling(Generic[T]):
             self._put(obj)
 
     def _apply_malformed(self, kind: str, malformed: Malformed) -> None:
-        if kind == "DELETED" and malformed.key.name:
-            self.errors.pop(malformed.key, None)
-            self.replacement.drop(malformed.key, None)
+        if kind == "DELETED":
+            key = named(malformed)
+            self.errors.pop(key, None)
+            self.replacement.drop(key, None)
         else:
             self._set_aside(malformed.key, malformed.error)
 

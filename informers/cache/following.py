@@ -20,7 +20,9 @@ from informers.clock import Clock
 T = TypeVar("T")
 
 _EARLY = 2.0  # seconds by which an end on time may seem early: the server's clock starts before its answer is here
-_MAY_BE_SHORT = frozenset({Trouble.ENDED, Trouble.ENDED_ON_TIME, Trouble.BROKEN, Trouble.SILENT, Trouble.BEHIND})
+_MAY_BE_SHORT = frozenset(
+    {Trouble.ENDED, Trouble.ENDED_ON_TIME, Trouble.UNEVENTFUL, Trouble.BROKEN, Trouble.SILENT, Trouble.BEHIND}
+)
 
 
 class Follower(Generic[T]):
@@ -71,11 +73,11 @@ class Follower(Generic[T]):
         self.pulse.opened(self._clock.monotonic(), watch.opened + watch.timeout)
         try:
             with self.guard(self.pulse.deadline, self._silent):
-                await self._apply_all(watch)
+                eventful = await self._apply_all(watch)
         except InformersError as error:
             ending = error
         else:
-            ending = self._end(watch)
+            ending = self._end(watch, eventful=eventful)
         lived = self._clock.monotonic() - watch.opened
         if lived < self._policy.short_watch and not self.brought and trouble_of(ending) in _MAY_BE_SHORT:
             raise Happened(Trouble.SHORT, f"expected a watch to last, found its end after {lived:.3f} s") from ending
@@ -85,14 +87,18 @@ class Follower(Generic[T]):
         """Interrupt the block with the error when it is still there at the deadline."""
         return watchdog(self._clock, deadline, lambda: self._interrupt.interrupt(error()))
 
-    async def _apply_all(self, watch: OpenWatch[T]) -> None:
+    async def _apply_all(self, watch: OpenWatch[T]) -> bool:
+        """Apply events until the watch ends; say whether there were any, bookmarks among them."""
         slices = Slices(self._policy.slice)
         self._apply_batch(watch.pending)
+        eventful = False
         async for batch in watch.batches:
+            eventful = True
             self.pulse.heard = self._clock.monotonic()
             self._apply_batch(batch)
             if slices.over():
                 await slices.turn()
+        return eventful
 
     def _apply_batch(self, batch: list[WatchEvent[T]]) -> None:
         """Apply events without an await in between."""
@@ -109,8 +115,9 @@ class Follower(Generic[T]):
         silence = self._clock.monotonic() - (self.pulse.heard or 0.0)
         return ReadTimeout(f"expected a watch to bring something or to end, found {silence:.0f} s of silence")
 
-    def _end(self, watch: OpenWatch[T]) -> Happened:
+    def _end(self, watch: OpenWatch[T], *, eventful: bool) -> Happened:
         lived = self._clock.monotonic() - watch.opened
-        on_time = lived >= watch.timeout - min(_EARLY, watch.timeout / 10)
-        trouble = Trouble.ENDED_ON_TIME if on_time else Trouble.ENDED
+        trouble = Trouble.ENDED_ON_TIME if eventful else Trouble.UNEVENTFUL
+        if lived < watch.timeout - min(_EARLY, watch.timeout / 10):
+            trouble = Trouble.ENDED
         return Happened(trouble, f"the server ended the watch after {lived:.0f} of {watch.timeout:.0f} s")

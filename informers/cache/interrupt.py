@@ -39,23 +39,28 @@ class Interrupt:
             self._scope.reschedule(asyncio.get_running_loop().time())
 
 
+_LOOKS_EVERY = 10.0  # seconds
+
+
 @contextmanager
 def watchdog(clock: Clock, deadline: Callable[[], float], bark: Callable[[], None]) -> Iterator[None]:
     """Call `bark` once during the block if the time reaches `deadline()`, which may move while the block runs.
 
-    It costs one timer, however often the deadline moves further away.
+    It costs one timer, however often the deadline moves. A deadline that comes closer is noticed within ten seconds.
     """
     timer: Timer
 
     def look() -> None:
-        nonlocal timer
-        due = deadline()
-        if clock.monotonic() >= due:
+        if clock.monotonic() >= deadline():
             bark()
         else:
-            timer = clock.call_at(due, look)
+            wait()
 
-    timer = clock.call_at(deadline(), look)
+    def wait() -> None:
+        nonlocal timer
+        timer = clock.call_at(min(deadline(), clock.monotonic() + _LOOKS_EVERY), look)
+
+    wait()
     try:
         yield
     finally:

@@ -52,6 +52,7 @@ class Trouble(Enum):
     ENDED = "the server ended the watch before its time"
     ENDED_AGAIN = "the server ended the stream before its state was complete, twice in a row"
     ENDED_ON_TIME = "the server ended the watch on time"
+    UNEVENTFUL = "the server ended the watch on time, and it had brought nothing, not even a bookmark"
     SHORT = "the watch ended at once and brought nothing"
     UNMARKED = "the end of the streamed state was never marked"
     MISSING = "the server has no such collection"
@@ -130,6 +131,7 @@ RECOVERY = (
     # Watching
     Rule(_on(_P.WATCH), _of(_T.ENDED_ON_TIME), _A.WATCH, Pause.NONE, "as arranged"),
     Rule(_on(_P.WATCH), _of(_T.ENDED, _T.BROKEN, _T.SILENT), _A.CHECK, Pause.NONE, "the server may have restarted"),
+    Rule(_on(_P.WATCH), _of(_T.UNEVENTFUL), _A.CHECK, Pause.NONE, "so ends a watch from the future, too"),
     Rule(_on(_P.WATCH), _of(_T.BEHIND), _A.CHECK, Pause.NONE, "a bookmark was lower than what we have reached"),
     Rule(_on(_P.WATCH), _of(_T.THROTTLED), _A.WATCH, Pause.BACKOFF, "a list would only add to the load"),
     Rule(_on(_P.WATCH), _of(_T.EXPIRED), _A.SYNC, Pause.BACKOFF, "as for everybody else at this moment"),
@@ -137,7 +139,7 @@ RECOVERY = (
     Rule(_on(_P.WATCH), _ANY, _A.SYNC, Pause.BACKOFF, "events may be lost, or the revision be the reason"),
 )
 
-REGULAR = frozenset({Trouble.FORCED, Trouble.ENDED, Trouble.ENDED_ON_TIME})
+REGULAR = frozenset({Trouble.FORCED, Trouble.ENDED, Trouble.ENDED_ON_TIME, Trouble.UNEVENTFUL})
 """What is no error, only the end of something."""
 
 AFRESH = frozenset({Action.SYNC_AFRESH, Action.LIST_AFRESH})

@@ -86,14 +86,21 @@ class Stream:
         self._reader = reader
         self._items: asyncio.Queue[list[bytes] | Exception | None] = asyncio.Queue()
         self.open = True
+        self.muted = False
 
     def send(self, *lines: bytes) -> None:
-        self._items.put_nowait(list(lines))
+        if not self.muted:
+            self._items.put_nowait(list(lines))
 
     def end(self, error: Exception | None = None) -> None:
         if self.open:
             self.open = False
-            self._items.put_nowait(error)
+            if not self.muted:
+                self._items.put_nowait(error)
+
+    def mute(self) -> None:
+        """Bring nothing any more, not even an end: a half-open connection."""
+        self.muted = True
 
     def __aiter__(self) -> "Stream":
         return self
@@ -132,8 +139,10 @@ class Server:
     objects: dict[str, bytes] = field(default_factory=dict)
     history: list[tuple[int, bytes]] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
-    faults: dict[str, deque[Fault]] = field(default_factory=lambda: {"list": deque(), "watch": deque()})
-    """What goes wrong with the next requests of a verb, one each."""
+    faults: dict[str, deque[Fault]] = field(
+        default_factory=lambda: {"list": deque(), "watch": deque(), "state": deque()}
+    )
+    """What goes wrong with the next lists, watches, and watches that ask for the state first, one each."""
     streams: list[Stream] = field(default_factory=list)
     most_streams: int = 0
 
@@ -253,7 +262,7 @@ class Server:
         """Answer a watch as an API server does, until its timeout."""
         self.asked.append(Asked("watch", self.clock.monotonic(), rv, initial_events=initial_events, timeout=timeout))
         await self.clock.sleep(self.latency)
-        fault = self._fault("watch")
+        fault = self._fault("watch") or (self._fault("state") if initial_events else None)
         if initial_events and not self.streams_state:
             raise failure(422, "Invalid", "sendInitialEvents is forbidden")
         if rv and int(rv) > self.revision and (self.refuses_future or initial_events):

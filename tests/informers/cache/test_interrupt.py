@@ -107,6 +107,19 @@ async def test_a_watchdog_barks_once_at_the_deadline_however_often_it_moved() ->
     assert barks == [20.0]
 
 
+async def test_a_watchdog_notices_that_its_deadline_came_closer() -> None:
+    clock = VirtualClock()
+    barks: list[float] = []
+    deadlines = [600.0]
+
+    with watchdog(clock, lambda: deadlines[0], lambda: barks.append(clock.monotonic())):
+        await clock.advance(60)
+        deadlines[0] = 215.0
+        await clock.advance(600)
+
+    assert barks == [215.0]
+
+
 async def test_a_watchdog_is_quiet_after_its_block() -> None:
     clock = VirtualClock()
     barks: list[float] = []

@@ -38,7 +38,8 @@ def test_every_rule_is_the_first_for_something() -> None:
 def test_nothing_is_repeated_at_once_but_what_cannot_repeat_for_ever() -> None:
     """A rule without a pause leads on to another phase, drops the revision that was at fault, or applies once."""
     once = {(Phase.STREAM, Trouble.ENDED)}  # the second time it is ENDED_AGAIN
-    slow = {Trouble.FORCED, Trouble.ENDED_ON_TIME, Trouble.ENDED, Trouble.BROKEN, Trouble.SILENT, Trouble.BEHIND}
+    lasting = {Trouble.ENDED_ON_TIME, Trouble.UNEVENTFUL, Trouble.ENDED, Trouble.BROKEN, Trouble.SILENT, Trouble.BEHIND}
+    slow = {Trouble.FORCED, *lasting}  # a watch that did not last a second is SHORT
     for phase, trouble in product(Phase, Trouble):
         rule = decide(phase, trouble)
         if rule.pause is not Pause.NONE or trouble in slow or (phase, trouble) in once:

@@ -459,6 +459,27 @@ async def test_a_watch_that_ends_on_time_is_resumed_at_once_and_without_question
         assert rig.informer.live
 
 
+async def test_a_watch_from_the_future_is_found_out_when_its_time_is_up(server: Server) -> None:
+    """It was answered after the server had lost its history, without the connection being cut."""
+    server.bookmarks = False
+
+    async with Rig(server).running() as rig:
+        await rig.clock.advance(10)
+        rig.forget_past()
+        server.latency = 1.0
+        server.close_watches()
+        await rig.clock.advance(1.5)
+        server.lose_history()
+        server.latency = 0.0
+        await rig.clock.advance(10)
+        assert rig.informer.live
+        await rig.clock.advance(600)
+
+        assert [fact.reason for fact in rig.of(WatchEnded)] == [Trouble.ENDED, Trouble.UNEVENTFUL]
+        assert [fact.behind for fact in rig.of(Checked)] == [False, True]
+        rig.assert_converged()
+
+
 async def test_watches_end_at_random_times_between_five_and_ten_minutes(server: Server) -> None:
     async with Rig(server).running() as rig:
         await rig.clock.advance(6000)
