@@ -11,7 +11,7 @@ from kcpctl.apiserver.http.openapi.common import API_VERSION, KIND, META, SCALE_
 from kcpctl.apiserver.http.openapi.paths import component, group_version_kind, paths
 from kcpctl.apiserver.served import Served
 
-_KEPT = 512
+_KEPT = 128
 """Documents that are remembered; clusters that serve the very same kinds share theirs."""
 
 _encode = msgspec.json.Encoder().encode
