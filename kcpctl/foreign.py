@@ -6,10 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
+from controllers.kinds import EXPORTS, PARTITIONS, SHARDS, Partition, Shard
+from controllers.names import ROOT
 from informers.api.clusters import WILDCARD
-from informers.api.errors import ApiError, ConfigurationError, InformersError, TransportError
+from informers.api.errors import ApiError, ConfigurationError, InformersError, NotFound, TransportError
+from informers.api.resources import Resource
 from informers.client.addresses import Scope
 from informers.client.client import Client
 from informers.client.config import ServerConfig
@@ -37,10 +41,12 @@ class Seen(msgspec.Struct, frozen=True):
     """The kcp resources that it serves, as `plural.group`."""
 
 
-async def configured(path: str, context: str, name: str, *, noticed: Noticed, scope: Scope | None = None) -> Server:
-    """Return the server that a kubeconfig's context describes; raises `ConfigurationError`."""
-    config: ServerConfig = await asyncio.to_thread(load, path, context or None)
-    return config.server(name, scope=scope, noticed=noticed)
+async def configuration(path: str, context: str = "") -> ServerConfig:
+    """Return the server that a kubeconfig's context describes, by default its current one.
+
+    Raises `ConfigurationError`.
+    """
+    return await asyncio.to_thread(load, path, context or None)
 
 
 async def meet(server: Server, waiting: Waiting) -> Seen:
@@ -58,11 +64,11 @@ async def meet(server: Server, waiting: Waiting) -> Seen:
     return await attempts(_look, server)
 
 
-def unreachable(server: Server, place: str, error: InformersError) -> ConfigurationError:
+def unreachable(config: ServerConfig, error: InformersError) -> ConfigurationError:
     """Return the line for a server that the process cannot do without."""
     return ConfigurationError(
-        f"expected an API server to answer at the address in {place}, found {type(error).__name__}: {error}; "
-        "start that server, or name another with --kubeconfig and --context"
+        f"expected an API server at {config.address} (context {config.context!r} of {config.source}), found "
+        f"{type(error).__name__}: {error}; start that server, or name another with --kubeconfig and --context"
     )
 
 
@@ -87,8 +93,39 @@ async def _resources(client: Client, group: str) -> set[str]:
     return {f"{entry['name']}.{group}" for entry in document.get("resources", ()) if "/" not in entry["name"]}
 
 
-async def slices_have_selector(server: Server) -> bool:
-    """Say whether the server's slices have `status.shardSelector`: then kcp's newer controllers share each slice.
+async def kinds_for_force(local: Server, cache: Server) -> tuple[Resource[Shard], Resource[Partition]]:
+    """Return Shards and Partitions as a real kcp wants them asked for across clusters: with an identity.
+
+    Raises `ConfigurationError` where our slice controller may not run beside kcp's, or where they are not to be found.
+    """
+    if await _slices_have_selector(local):
+        raise ConfigurationError(
+            f"expected slices in the form of kcp 0.11 for --slice-controller force, found status.shardSelector in "
+            f"{_SLICES}: each shard of this kcp keeps entries of its own there, which another writer would take away"
+        )
+    shards = await _identity(cache, local, "shards.core.kcp.io")
+    partitions = await _identity(cache, local, "topology.kcp.io")
+    return replace(SHARDS, identity=shards), replace(PARTITIONS, identity=partitions)
+
+
+async def _identity(cache: Server, local: Server, export: str) -> str:
+    """Return the identity hash of one of kcp's own APIExports, which are in `root`: maybe on another shard."""
+    copies = await cache.client(WILDCARD, WILDCARD).list(EXPORTS)
+    found = [obj for obj in copies if (obj.cluster, obj.name) == (ROOT, export)]
+    try:
+        body = found[0].body if found else (await local.client(ROOT).get(EXPORTS, export)).body
+    except NotFound:
+        body = {}
+    identity = (body.get("status") or {}).get("identityHash")
+    if not identity:
+        raise ConfigurationError(
+            f"expected APIExport {export} in {ROOT} to have an identity hash, found none; wait until kcp has started"
+        )
+    return str(identity)
+
+
+async def _slices_have_selector(server: Server) -> bool:
+    """Say whether the server's slices have `status.shardSelector`, by which kcp's newer controllers share each slice.
 
     Looks where schemas are published: in the OpenAPI document, else in the definition that kcp keeps of its own kind.
     Raises `ConfigurationError` when neither can be read.
@@ -101,8 +138,9 @@ async def slices_have_selector(server: Server) -> bool:
                 return _has_selector(schema)
     if server.scope is Scope.ALL:
         definition = await _json(server.client("system:system-crds"), f"{_DEFINITIONS}/{_SLICES}")
-        for version in (definition.get("spec") or {}).get("versions", ()):
-            return _has_selector(version.get("schema", {}).get("openAPIV3Schema", {}))
+        versions = (definition.get("spec") or {}).get("versions") or ()
+        if versions:
+            return any(_has_selector(one.get("schema", {}).get("openAPIV3Schema", {})) for one in versions)
     raise ConfigurationError(
         f"expected the schema of {_SLICES} on {server.name}, found none that can be read; without it nobody can say "
         "whether its slices are shared with kcp's own controllers, so leave out --slice-controller force"

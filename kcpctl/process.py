@@ -5,12 +5,15 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from informers.api.errors import ConfigurationError, InformersError
+from informers.tasks import background
+
+T = TypeVar("T")
 
 Job = Callable[[asyncio.Event], Awaitable[None]]
 """What a process is for; it ends in order soon after the event is set."""
@@ -22,6 +25,20 @@ EXIT_AT_ONCE = 130
 
 _PATIENCE = 0.5
 """Seconds that everything cancelled by a second signal has to clean up."""
+
+
+class Stopped(Exception):
+    """A stop was asked for before the process had begun its work."""
+
+
+async def unless_stopped(job: Coroutine[Any, Any, T], stop: asyncio.Event) -> T:
+    """Return what the job returns; raises `Stopped` when the stop comes first, and cancels the job."""
+    async with background(job, stop.wait()) as tasks:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    working = tasks[0]
+    if working.cancelled():
+        raise Stopped
+    return cast("T", working.result())
 
 
 def run_process(job: Job) -> int:
@@ -47,6 +64,8 @@ async def _until_signalled(job: Job) -> int:
     with _signals(stop, current):
         try:
             await job(stop)
+        except Stopped:
+            return 0
         except asyncio.CancelledError:
             return EXIT_AT_ONCE
     return 0

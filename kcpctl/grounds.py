@@ -1,0 +1,93 @@
+"""What controllers run against: servers of our own, or ones that exist already; and which of our controllers can."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+
+from controllers.names import CACHE
+from informers.api.errors import InformersError
+from informers.client.addresses import Scope
+from informers.client.server import Server, scoped
+from kcpctl import foreign
+from kcpctl.builtin import LOCAL, Ours, all_ours, slices_alone
+from kcpctl.embedded import Embedded, embedded, shard_urls
+from kcpctl.plan import Built, embedded_plan, foreign_plan
+from kcpctl.process import unless_stopped
+from kcpctl.settings import RunSettings
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Servers by their names in a Manager, the local one first, and our controllers that run there."""
+
+    servers: dict[str, Server]
+    ours: Ours | None
+    notes: tuple[str, ...] = ()
+    """A line for each of our controllers that does not run although it was wanted."""
+    embedded: Embedded | None = None
+
+
+@asynccontextmanager
+async def ground(
+    settings: RunSettings, noticed: foreign.Noticed, stop: asyncio.Event, *, has_modules: bool
+) -> AsyncIterator[Ground]:
+    """Have the servers that the settings name, for as long as the block runs.
+
+    Raises `ConfigurationError` in one line for what cannot be had, `Stopped` when told to stop meanwhile.
+    """
+    async with AsyncExitStack() as stack:
+        if settings.kubeconfig:
+            found = await _foreign(settings, noticed, stop, stack, has_modules=has_modules)
+        else:
+            found = await _embedded(settings, noticed, stack, has_modules=has_modules)
+        yield found
+
+
+async def _embedded(
+    settings: RunSettings, noticed: foreign.Noticed, stack: AsyncExitStack, *, has_modules: bool
+) -> Ground:
+    cache = await _cache(settings, noticed, stack) if settings.cache_kubeconfig else {}
+    own = await stack.enter_async_context(embedded(settings))
+    servers = own.servers(noticed)
+    for server in servers.values():
+        await stack.enter_async_context(server)
+    plan = embedded_plan(settings, has_modules=has_modules)
+    ours = all_ours(settings, own.urls, is_new_store=own.is_new_store) if plan.built is Built.ALL else None
+    return Ground(servers | cache, ours, plan.off, own)
+
+
+async def _foreign(
+    settings: RunSettings, noticed: foreign.Noticed, stop: asyncio.Event, stack: AsyncExitStack, *, has_modules: bool
+) -> Ground:
+    config = await foreign.configuration(settings.kubeconfig, settings.context)
+    local = await stack.enter_async_context(config.server(LOCAL, noticed=noticed))
+    try:
+        seen = await unless_stopped(foreign.meet(local, _wait_for_server), stop)
+    except InformersError as error:
+        raise foreign.unreachable(config, error) from error
+    plan = foreign_plan(settings, seen, local.scope, has_modules=has_modules)
+    servers = {LOCAL: local}
+    if settings.cache_kubeconfig:
+        servers |= await _cache(settings, noticed, stack)
+    if plan.built is Built.SLICES:
+        job = foreign.kinds_for_force(local, servers[CACHE])
+        return Ground(servers, slices_alone(settings.shard_name, *await unless_stopped(job, stop)), plan.off)
+    # What an earlier store of that server held is not known here, so nothing is taken for evidently gone.
+    urls = shard_urls(settings, scoped(config.address)[0])
+    ours = all_ours(settings, urls, is_new_store=True) if plan.built is Built.ALL else None
+    return Ground(servers, ours, plan.off)
+
+
+async def _cache(settings: RunSettings, noticed: foreign.Noticed, stack: AsyncExitStack) -> dict[str, Server]:
+    config = await foreign.configuration(settings.cache_kubeconfig)
+    server = config.server(CACHE, scope=Scope.CACHE, noticed=noticed)
+    return {CACHE: await stack.enter_async_context(server)}
+
+
+def _wait_for_server(seconds: float, error: BaseException) -> None:
+    log: Any = structlog.get_logger()
+    log.warning("server does not answer yet", server=LOCAL, error=error, retry_in=round(seconds, 1))
