@@ -161,6 +161,17 @@ def test_rare_bookmarks_are_no_reason_to_expect_more() -> None:
     assert pulse.deadline() == 815.0
 
 
+def test_the_time_between_two_watches_is_no_bookmark_period() -> None:
+    pulse = Pulse(Policy())
+    pulse.opened(0.0, 400.0)
+    pulse.bookmark(60.0)
+    pulse.opened(400.0, 800.0)
+    pulse.heard = 460.0
+    pulse.bookmark(460.0)
+
+    assert pulse.deadline() == 460.0 + 150.0
+
+
 def test_bookmarks_that_follow_each_other_closely_promise_nothing() -> None:
     pulse = Pulse(Policy())
     pulse.opened(0.0, 400.0)

@@ -10,7 +10,7 @@ from informers.cache.notices import Evidence
 from informers.cache.policy import Policy
 from informers.cache.recovery import Action, Phase, Trouble
 from informers.clock import VirtualClock
-from tests.informers.cache.making import key
+from tests.informers.cache.making import body, key
 from tests.informers.cache.rig import LISTING, Rig
 from tests.informers.cache.scripted import EXPIRED, Server, bookmark_line, event_line, failure, status_line, too_large
 
@@ -114,6 +114,17 @@ async def test_a_stream_that_ends_at_once_with_nothing_falls_back_to_a_list(serv
     async with Rig(server).running() as rig:
         assert [fact.reason for fact in rig.of(FellBack)] == [Trouble.SHORT]
         rig.assert_converged()
+
+
+async def test_a_stream_that_repeats_itself_takes_no_object_back(server: Server) -> None:
+    older, newer = (event_line("ADDED", body("x", rv=rv)) for rv in (50, 60))
+    gone = event_line("DELETED", body("y", rv=70))
+    again = event_line("ADDED", body("y", rv=65))
+    lines = [newer, older, again, gone, again, bookmark_line(102, ends_state=True)]
+    server.fail_next("state", lambda s: s.send(*lines))
+
+    async with Rig(server).running() as rig:
+        assert [(obj.name, obj.rv) for obj in rig.informer.store] == [("x", "60")]
 
 
 async def test_a_stream_whose_end_is_never_marked_is_given_up_for_good(server: Server) -> None:
