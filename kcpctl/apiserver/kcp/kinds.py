@@ -70,5 +70,5 @@ PARTITIONS = _ALL["partitions"]
 KINDS = (API_EXPORTS, SLICES, LOGICAL_CLUSTERS, SHARDS, WORKSPACES, PARTITIONS)
 """What every logical cluster serves, in discovery order."""
 
-CACHED = tuple(_as_cached(kind) for kind in (API_EXPORTS, SLICES, LOGICAL_CLUSTERS, SHARDS))
+CACHED = tuple(_as_cached(kind) for kind in (API_EXPORTS, SLICES, SHARDS, LOGICAL_CLUSTERS))
 """What cache servers hold copies of: whatever the objects look like, without subresources."""
