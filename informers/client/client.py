@@ -1,6 +1,6 @@
 """The verbs: what one can ask of a server, scoped to one logical cluster."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
@@ -131,7 +131,7 @@ class Client(msgspec.Struct, frozen=True):
         selector: str = "",
         fields: str = "",
         timeout: float = 300.0,
-    ) -> AsyncIterator[WatchEvent[T]]:
+    ) -> AsyncGenerator[WatchEvent[T], None]:
         """Yield events since `rv` (a list's revision; "" begins with what there is as ADDED) for `timeout` seconds.
 
         One watch, as it comes, bookmarks and ERROR events too; it ends when the server ends it and does not resume:

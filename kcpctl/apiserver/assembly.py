@@ -53,6 +53,10 @@ class _Kinds:
             tasks.create_task(self._definitions.run(), name="definitions")
             tasks.create_task(self._namespaces.run(), name="namespaces")
 
+    @property
+    def at_rest(self) -> bool:
+        return self._definitions.at_rest and self._namespaces.at_rest
+
     async def wait_at_rest(self) -> None:
         await self._definitions.wait_at_rest()
         await self._namespaces.wait_at_rest()
@@ -80,6 +84,11 @@ class PlainServer:
     async def run(self) -> None:
         """Move definitions and namespaces on, until cancelled."""
         await self._kinds.run()
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether neither definitions nor namespaces move on by themselves at this moment."""
+        return self._kinds.at_rest
 
     async def wait_at_rest(self) -> None:
         """Wait until neither definitions nor namespaces move on by themselves."""
@@ -118,6 +127,11 @@ class ShardServer:
     async def run(self) -> None:
         """Move definitions and namespaces on, until cancelled."""
         await self._kinds.run()
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether neither definitions nor namespaces move on by themselves at this moment."""
+        return self._kinds.at_rest
 
     async def wait_at_rest(self) -> None:
         """Wait until neither definitions nor namespaces move on by themselves."""

@@ -65,6 +65,11 @@ class NamespaceEmptier:
             self._wake.clear()
             self._rest.set()
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether every namespace that goes away is gone, or held by something in it."""
+        return self._rest.is_set()
+
     async def wait_at_rest(self) -> None:
         """Wait until every namespace that goes away is gone, or held by something in it."""
         await self._rest.wait()

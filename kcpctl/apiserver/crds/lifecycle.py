@@ -68,6 +68,11 @@ class Lifecycle:
             self._wake.clear()
             self._rest.set()
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether no definition can be moved on by itself."""
+        return self._rest.is_set()
+
     async def wait_at_rest(self) -> None:
         """Wait until no definition can be moved on by itself."""
         await self._rest.wait()

@@ -1,0 +1,373 @@
+"""Quiet is the moment at which nothing is left to be done: not before, and not later than need be."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from informers import (
+    Client,
+    Cluster,
+    Key,
+    NotFound,
+    Object,
+    Outcome,
+    Resource,
+    Result,
+    Server,
+    TerminalError,
+    VirtualClock,
+    Watch,
+    controller,
+)
+from informers.client.transport import Request, Response
+from informers.tasks import background
+from kcpctl.apiserver.storage.base import Change
+from kcpctl.testing import ControllerFailed, InProcessServer, Managers, NeverQuiet, Running, serving
+from kcpctl.testing.quiet import busy
+from tests.kcpctl.testing.worlds import CRDS, MEMBERS, TEAMS, counting, member, team
+
+CONFIGMAPS = Resource("", "v1", "configmaps", kind="ConfigMap")
+NAMESPACES = Resource("", "v1", "namespaces", kind="Namespace")
+
+
+@pytest.fixture(autouse=True)
+async def teams(apiserver: InProcessServer) -> None:
+    await apiserver.apply(CRDS)
+
+
+# What is waited for
+
+
+async def test_whatever_was_written_before_has_been_dealt_with(
+    apiserver: InProcessServer, client: Client, manager: Managers
+) -> None:
+    [blue] = await apiserver.apply(team())
+    async with manager(counting) as running:
+        for number in range(1, 20):
+            await apiserver.apply(member(f"m{number}", blue, ready=number % 2 == 0))
+
+            await running.wait_quiet()
+
+            assert await status(client) == {"members": number, "readyMembers": number // 2}
+
+
+async def test_controllers_that_wake_each_other_are_waited_for_to_the_end(
+    apiserver: InProcessServer, client: Client, manager: Managers
+) -> None:
+    def passing_on(link: int) -> Any:
+        @controller(TEAMS, name=f"link-{link}")
+        async def reconcile(obj: Object, cluster: Cluster) -> Result | None:
+            if obj.at("spec", "purpose") != str(link):
+                return None
+            await cluster.client.create(CONFIGMAPS, {"metadata": {"name": f"link-{link}", "namespace": "default"}})
+            return Result(fields={"spec": {"purpose": str(link + 1)}})
+
+        return reconcile
+
+    await apiserver.apply({**team(), "spec": {"purpose": "0"}})
+
+    visits = await manager.run_until_quiet(*map(passing_on, range(6)))
+
+    assert (await client.get(TEAMS, "blue", namespace="default")).at("spec", "purpose") == "6"
+    assert [v.controller for v in visits if v.writes] == [f"link-{n}" for n in range(6)]
+
+
+async def test_a_conflict_is_waited_for_until_it_is_settled(apiserver: InProcessServer, manager: Managers) -> None:
+    await apiserver.apply(team())
+    raced: list[str] = []
+
+    @controller(TEAMS)
+    async def racing(obj: Object, cluster: Cluster) -> Result:
+        if not raced:
+            raced.append(obj.rv)
+            await apiserver.apply(team(labels={"a": "1"}))
+        return Result(fields={"metadata": {"annotations": {"example.com/seen": "yes"}}})
+
+    visits = await manager.run_until_quiet(racing)
+
+    assert Outcome.CONFLICT in [visit.outcome for visit in visits]
+    assert visits[-1].outcome is Outcome.SUCCESS
+
+
+async def test_a_controller_that_fails_for_a_while_is_retried(apiserver: InProcessServer, manager: Managers) -> None:
+    await apiserver.apply(team())
+
+    visits = await manager.run_until_quiet(failing(times=3))
+
+    assert [visit.outcome for visit in visits] == [Outcome.ERROR] * 3 + [Outcome.SUCCESS]
+
+
+async def test_a_namespace_that_is_emptied_and_what_follows_from_it_are_waited_for(
+    apiserver: InProcessServer, client: Client, manager: Managers
+) -> None:
+    gone: list[Key] = []
+
+    async def note(key: Key, cluster: Cluster) -> None:
+        gone.append(key)
+
+    @controller(TEAMS, gone=note)
+    async def reconcile(obj: Object, cluster: Cluster) -> Result:
+        return Result(status={"members": 0})
+
+    await apiserver.apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}, team(namespace="n")])
+    async with manager(reconcile) as running:
+        await running.wait_quiet()
+        await client.delete(NAMESPACES, "n")
+
+        await running.wait_quiet()
+
+        assert "n" not in [obj.name for obj in await client.list(NAMESPACES)]
+        assert gone == [Key("", "", "n", "blue")]
+
+
+class Gated:
+    """A transport to a server that does not answer before `gate` is set."""
+
+    def __init__(self, server: Server) -> None:
+        self.gate = asyncio.Event()
+        self._transport = server.transport
+
+    async def send(self, request: Request) -> Response:
+        await self.gate.wait()
+        return await self._transport.send(request)
+
+    async def aclose(self) -> None:
+        await self._transport.aclose()
+
+
+def looking_far(*, patience: float) -> Any:
+    """Return a controller that counts the ConfigMaps of another server, once they are known."""
+
+    @controller(TEAMS, watches=[Watch(CONFIGMAPS, to=lambda notice: (), server="far", patience=patience)])
+    async def looking_far(obj: Object, cluster: Cluster) -> Result:
+        found = cluster.lister(CONFIGMAPS, "far")
+        return Result(status={"members": len(found.list()) if found.synced else 0})
+
+    return looking_far
+
+
+async def test_a_source_that_arrives_late_has_all_keys_visited_before_it_is_quiet(
+    apiserver: InProcessServer, client: Client, manager: Managers
+) -> None:
+    await apiserver.apply(team())
+    async with serving() as far:
+        await far.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "green"}})
+        gated = Gated(far.connect())
+        servers = {"main": apiserver.server, "far": Server("far", gated)}
+        async with manager(looking_far(patience=0.001), servers=servers) as running:
+            await running.wait_quiet(away={"far"})
+            assert (await status(client))["members"] == 0
+
+            witness = Witness(running, apiserver)
+            async with background(witness.run()):
+                gated.gate.set()
+                await running.wait_quiet()
+
+            assert (await status(client))["members"] == 1
+            assert witness.violations == []
+
+
+async def test_workers_that_have_not_begun_are_waited_for(apiserver: InProcessServer, manager: Managers) -> None:
+    clock = VirtualClock()
+    servers = {"main": apiserver.server, "far": Server("far", Gated(apiserver.server))}
+    async with manager(looking_far(patience=5.0), servers=servers, clock=clock) as running:
+        await clock.run(running.wait_quiet(away={"far"}))
+
+        assert clock.monotonic() == 5.0
+
+
+# What is not
+
+
+async def test_a_visit_that_was_put_off_on_purpose_is_not_waited_for(
+    apiserver: InProcessServer, manager: Managers
+) -> None:
+    @controller(TEAMS)
+    async def daily(obj: Object, cluster: Cluster) -> Result:
+        return Result(requeue_after=86_400)
+
+    await apiserver.apply(team())
+    clock = VirtualClock()
+    async with manager(daily, clock=clock) as running:
+        await running.wait_quiet()
+        assert [visit.outcome for visit in running.visits] == [Outcome.REQUEUED]
+
+        await clock.advance(86_400)
+        await running.wait_quiet()
+
+        assert len(running.visits) == 2
+
+
+async def test_what_is_hopeless_is_not_retried_and_told_in_the_visits(
+    apiserver: InProcessServer, manager: Managers
+) -> None:
+    @controller(TEAMS)
+    async def hopeless(obj: Object, cluster: Cluster) -> Result:
+        raise TerminalError("no use")
+
+    await apiserver.apply(team())
+
+    [visit] = await manager.run_until_quiet(hopeless)
+
+    assert visit.outcome is Outcome.TERMINAL
+
+
+# What can never be quiet
+
+
+async def test_a_controller_that_fails_again_and_again_is_an_error_with_its_cause(
+    apiserver: InProcessServer, manager: Managers
+) -> None:
+    await apiserver.apply(team())
+
+    with pytest.raises(
+        ControllerFailed, match="'failing' failed 3 times in a row for default/blue: ValueError: no"
+    ) as e:
+        await manager.run_until_quiet(failing(times=99), attempts=3)
+
+    assert isinstance(e.value.__cause__, ValueError)
+
+
+async def test_a_visit_that_hangs_is_named(apiserver: InProcessServer, manager: Managers) -> None:
+    @controller(TEAMS)
+    async def hanging(obj: Object, cluster: Cluster) -> None:
+        await asyncio.Event().wait()
+
+    await apiserver.apply(team())
+    async with manager(hanging, grace=0.0) as running:
+        with pytest.raises(NeverQuiet, match=r"'hanging' has 0 keys to visit and is visiting default/blue"):
+            await running.wait_quiet(timeout=0.05)
+
+
+async def test_a_kind_that_is_not_served_is_named(manager: Managers) -> None:
+    async with manager(controller(Resource("example.com", "v1", "nothings"))(counting.reconcile)) as running:
+        with pytest.raises(
+            NeverQuiet, match=r"informer main:nothings\.v1\.example\.com does not follow a watch: .*404|could not find"
+        ):
+            await running.wait_quiet(timeout=0.05)
+
+
+async def test_a_kind_that_is_defined_meanwhile_is_waited_for() -> None:
+    async with serving() as late:
+        clock = VirtualClock()
+        async with Managers(late)(counting, clock=clock) as running:
+            with pytest.raises(NeverQuiet):
+                await running.wait_quiet(timeout=0.01)
+
+            await late.apply(CRDS)
+            await late.apply(team())
+            await clock.run(running.wait_quiet())
+
+        assert (await late.client.get(TEAMS, "blue", namespace="default")).at("status", "members") == 0
+
+
+# The property: whenever it is quiet, no controller writes until somebody else has written
+
+
+class Witness:
+    """Looks at every turn of the loop whether it is quiet, and notes writes of controllers that follow all the same."""
+
+    def __init__(self, running: Running, served: InProcessServer) -> None:
+        self.violations: list[str] = []
+        self.quiet_moments = 0
+        self._running = running
+        self._is_quiet = False
+        self._is_ours = False
+        served.home.world.storage.listen("/registry/", self._heard)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Let writes during the block be the test's own."""
+        self._is_ours = True
+        try:
+            yield
+        finally:
+            self._is_ours = False
+
+    async def run(self) -> None:
+        running = self._running
+        while True:
+            if not any(busy(running.manager, running._controllers, running._visits, running._homes, ())):
+                self.quiet_moments += 1
+                self._is_quiet = True
+            await asyncio.sleep(0)
+
+    def _heard(self, change: Change) -> None:
+        if self._is_ours:
+            self._is_quiet = False
+        elif self._is_quiet:
+            self.violations.append(f"{change.key} at {change.revision}")
+
+
+operations = st.lists(
+    st.tuples(st.sampled_from(["apply", "ready", "delete", "turn", "quiet"]), st.integers(0, 2)), max_size=12
+)
+
+
+@given(operations)
+@settings(max_examples=30, deadline=None)
+def test_when_it_is_quiet_no_controller_writes_before_somebody_else_has(operations: list[tuple[str, int]]) -> None:
+    asyncio.run(_witnessed(operations))
+
+
+async def _witnessed(operations: list[tuple[str, int]]) -> None:
+    async with serving() as served:
+        _, _, blue = await served.apply([*yaml.safe_load_all(CRDS.read_text()), team()])
+        async with Managers(served)(counting) as running:
+            witness = Witness(running, served)
+            async with background(witness.run()):
+                for operation, number in operations:
+                    with witness.writing():
+                        await perform(served, blue, operation, number)
+                    if operation == "quiet":
+                        await running.wait_quiet()
+                await running.wait_quiet()
+                for _ in range(20):
+                    await asyncio.sleep(0)
+
+        members = await served.client.list(MEMBERS)
+        assert witness.violations == []
+        assert witness.quiet_moments
+        assert await status(served.client) == {
+            "members": len(members),
+            "readyMembers": sum(one.is_true("Ready") for one in members),
+        }
+
+
+async def perform(served: InProcessServer, blue: Object, operation: str, number: int) -> None:
+    match operation:
+        case "apply" | "ready":
+            await served.apply(member(f"m{number}", blue, ready=operation == "ready"))
+        case "delete":
+            with suppress(NotFound):
+                await served.client.delete(MEMBERS, f"m{number}", namespace="default")
+        case "turn":
+            for _ in range(number):
+                await asyncio.sleep(0)
+
+
+# Helpers
+
+
+def failing(*, times: int) -> Any:
+    """Return a controller that raises so often before it succeeds."""
+    left = times
+
+    @controller(TEAMS)
+    async def failing(obj: Object, cluster: Cluster) -> None:
+        nonlocal left
+        if left:
+            left -= 1
+            raise ValueError("no")
+
+    return failing
+
+
+async def status(client: Client) -> Any:
+    return (await client.get(TEAMS, "blue", namespace="default")).at("status")
