@@ -15,24 +15,30 @@ import yaml
 _CLIENTS = 16
 
 
-def fill(data_dir: Path, path: str, bodies: Iterator[dict[str, Any]]) -> None:
-    """Create every object at the path (below the current context's server), as fast as the server takes them."""
-    asyncio.run(_fill(data_dir / "admin.kubeconfig", path, bodies))
+CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
+
+Creation = tuple[str, dict[str, Any]]
+"""A path below the current context's server, and what to create there."""
 
 
-async def _fill(kubeconfig: Path, path: str, bodies: Iterator[dict[str, Any]]) -> None:
+def fill(data_dir: Path, objects: Iterator[Creation]) -> None:
+    """Create every object, as fast as the server takes them."""
+    asyncio.run(_fill(data_dir / "admin.kubeconfig", objects))
+
+
+async def _fill(kubeconfig: Path, objects: Iterator[Creation]) -> None:
     server, headers, trust = access(kubeconfig)
     connector = aiohttp.TCPConnector(ssl=trust, limit=_CLIENTS)
     async with aiohttp.ClientSession(connector=connector, headers=headers) as session, TaskGroup() as group:
         for _ in range(_CLIENTS):
-            group.create_task(_create_all(session, server + path, bodies))
+            group.create_task(_create_all(session, server, objects))
 
 
-async def _create_all(session: aiohttp.ClientSession, url: str, bodies: Iterator[dict[str, Any]]) -> None:
-    for body in bodies:  # shared by all clients: each takes the next one
-        async with session.post(url, json=body) as answer:
+async def _create_all(session: aiohttp.ClientSession, server: str, objects: Iterator[Creation]) -> None:
+    for path, body in objects:  # shared by all clients: each takes the next one
+        async with session.post(server + path, json=body) as answer:
             if answer.status != 201:
-                raise RuntimeError(f"POST {url}: expected 201, found {answer.status}: {await answer.text()}")
+                raise RuntimeError(f"POST {path}: expected 201, found {answer.status}: {await answer.text()}")
 
 
 def access(kubeconfig: Path) -> tuple[str, dict[str, str], ssl.SSLContext]:
@@ -59,15 +65,11 @@ def _decoded(text: str) -> str:
     return base64.b64decode(text).decode()
 
 
-def configmaps(count: int) -> Iterator[dict[str, Any]]:
+def configmaps(count: int) -> Iterator[Creation]:
     """Yield ConfigMaps of a kilobyte each."""
     text = "key = value # what a program wants to know at its start\n" * 14
     for number in range(count):
         name = f"settings-{number:05d}"
         labels = {"app": f"app-{number % 100}"}
-        yield {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": name, "labels": labels},
-            "data": {"settings": text},
-        }
+        metadata = {"name": name, "labels": labels}
+        yield CONFIGMAPS, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"settings": text}}
