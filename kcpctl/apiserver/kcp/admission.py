@@ -7,8 +7,16 @@ from kcpctl.apiserver.kcp.kinds import API_EXPORTS, LOGICAL_CLUSTERS, SHARDS, SL
 
 _NO_NAME = "[spec.export.name: Required value]"
 _MANAGED = {
-    WORKSPACES: "workspaces are not {} through the API yet; `python -m kcpctl workspace create PATH` makes one",
-    LOGICAL_CLUSTERS: "logical clusters are not {} through the API; `python -m kcpctl workspace create PATH` makes one",
+    (
+        WORKSPACES,
+        "create",
+    ): "workspaces are not created through the API yet: use `python -m kcpctl workspace create`",
+    (WORKSPACES, "delete"): "workspaces are not deleted yet: what is in them is kept",
+    (
+        LOGICAL_CLUSTERS,
+        "create",
+    ): "logical clusters come with workspaces: use `python -m kcpctl workspace create`",
+    (LOGICAL_CLUSTERS, "delete"): "logical clusters are not deleted yet: what is in them is kept",
 }
 
 
@@ -34,9 +42,9 @@ async def complete_shard_urls(request: AdmissionRequest) -> None:
 
 async def refuse_managed(request: AdmissionRequest) -> None:
     """Refuse to make or delete what only the server itself makes so far (501)."""
-    why = _MANAGED.get(request.served)
-    if why and request.verb != "update":
-        raise not_built(why.format("created" if request.verb == "create" else "deleted"))
+    why = _MANAGED.get((request.served, request.verb))
+    if why:
+        raise not_built(why)
 
 
 def annotate_paths(clusters: Clusters) -> Admission:

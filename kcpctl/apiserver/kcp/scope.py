@@ -16,6 +16,8 @@ CACHE_PREFIX = "/services/cache"
 _CLUSTERS = "/clusters"
 _SHARDS = "/shards"
 _SHARD = re.compile(r"[a-z0-9\-:]{0,61}", re.ASCII)
+_LONGEST_OF_DISCOVERY = 3
+"""Pieces of `/apis/{group}/{version}`."""
 _IN_A_CLUSTER = frozenset(("", "api", "apis", "clusters", "openapi"))
 """How paths begin that mean something in a logical cluster only; all else is about the server."""
 
@@ -32,20 +34,23 @@ class ShardScoping:
 
     async def __call__(self, path: str) -> Scoped:
         """Return the logical cluster and the rest of the path; raises `Failure`: 400, 403 or 404."""
-        named = _cut(path, _CLUSTERS)
-        if named is None:
-            return _about_the_server(path, f"{_CLUSTERS}/<name or path>")
-        cluster, rest, prefix = named
+        cluster, rest, prefix = _cut(path, _CLUSTERS) or ("", path, "")
+        if not cluster:
+            if _is_about_the_server(path):
+                return Scoped(Scope(""), path)
+            raise _forbidden(f"a logical cluster is required: {_CLUSTERS}/<name or path>{rest}", rest)
         _check_form(cluster)
-        return Scoped(Scope(self._resolved(cluster)), rest, prefix)
+        return Scoped(Scope(self._resolved(cluster, rest)), rest, prefix)
 
-    def _resolved(self, cluster: str) -> str:
+    def _resolved(self, cluster: str, rest: str) -> str:
         if cluster == WILDCARD:
             return WILDCARD
         found = self._clusters.find(cluster)
         if found is not None:
             return found
-        raise no_workspace(cluster) if SEPARATOR in cluster and not is_name(cluster) else _unknown(cluster)
+        if SEPARATOR in cluster and not is_name(cluster):
+            raise no_workspace(cluster)
+        raise _forbidden(f'logical cluster "{cluster}" is not on this shard', rest)
 
 
 class CacheScoping:
@@ -61,12 +66,13 @@ class CacheScoping:
         if path == CACHE_PREFIX or path.startswith(f"{CACHE_PREFIX}/"):
             below, path = below + CACHE_PREFIX, path[len(CACHE_PREFIX) :]
         if path != _SHARDS and not path.startswith(f"{_SHARDS}/"):
-            return _about_the_server(path, "", "a shard name is required")
+            if _is_about_the_server(path):
+                return Scoped(Scope(""), path)
+            raise bad_request("a shard name is required")
         shard, at_shard, path = _shard(path)
-        named = _cut(path, _CLUSTERS)
-        if named is None:
+        cluster, rest, at_cluster = _cut(path, _CLUSTERS) or ("", path, "")
+        if not cluster:
             raise bad_request(f"a logical cluster is required: {_SHARDS}/{shard}{_CLUSTERS}/<name>")
-        cluster, rest, at_cluster = named
         _check_form(cluster)
         if cluster != WILDCARD and SEPARATOR in cluster and not is_name(cluster):
             raise bad_request(f'invalid cluster: "{cluster}" is not a logical cluster name')
@@ -96,20 +102,21 @@ def _cut(path: str, name: str) -> tuple[str, str, str] | None:
     return unquote(raw), slash + rest or "/", f"{name}/{raw}"
 
 
-def _about_the_server(path: str, wanted: str, message: str = "") -> Scoped:
-    """Let a path pass that is about the server, such as `/readyz`; raises `Failure` (400) for all others."""
-    if path.lstrip("/").partition("/")[0] in _IN_A_CLUSTER:
-        raise bad_request(message or f"a logical cluster is required: {wanted}{path}")
-    return Scoped(Scope(""), path)
+def _is_about_the_server(path: str) -> bool:
+    """Say whether a path without a cluster makes sense, such as `/readyz`."""
+    return path.lstrip("/").partition("/")[0] not in _IN_A_CLUSTER
 
 
 def _check_form(cluster: str) -> None:
-    if not cluster:
-        raise bad_request("a logical cluster name is required")
     if cluster != WILDCARD and not is_path(cluster):
         raise bad_request(f'invalid cluster: "{cluster}" does not match the regex')
 
 
-def _unknown(cluster: str) -> Failure:
-    message = f'forbidden: logical cluster "{cluster}" is not on this shard'
-    return failure(403, "Forbidden", message, StatusDetails())
+def _forbidden(message: str, path: str) -> Failure:
+    """403: nothing is to be had there.
+
+    Discovery is answered in plain text, as clients show it: kubectl reads no Status there, and says `unknown`.
+    """
+    found = failure(403, "Forbidden", message, StatusDetails())
+    is_resource = len(path.strip("/").split("/")) > _LONGEST_OF_DISCOVERY
+    return found if is_resource else Failure(found.status, text=f"{message}\n")

@@ -39,13 +39,24 @@ async def test_a_cluster_that_is_not_here_is_refused_even_to_masters(shard: Shar
 async def test_without_a_cluster_nothing_in_one_can_be_reached(shard: Shard, path: str) -> None:
     refused = await shard.get(path)
 
-    assert refused.status == 400
-    assert "a logical cluster is required: /clusters/<name or path>/" in refused.message
+    assert refused.status == 403
+    assert refused.message.strip() == f"a logical cluster is required: /clusters/<name or path>{path}"
 
 
 @pytest.mark.parametrize("path", ["/clusters", "/clusters/", f"/clusters/{SLICES}"])
 async def test_a_cluster_without_a_name_is_refused(shard: Shard, path: str) -> None:
-    assert (await shard.get(path)).message == "a logical cluster name is required"
+    refused = await shard.get(path)
+
+    assert refused.status == 403
+    assert "a logical cluster is required: /clusters/<name or path>/" in refused.message
+
+
+@pytest.mark.parametrize("path", ["/api", "/apis", "/apis/apis.kcp.io/v1alpha1", "/clusters/nope/api"])
+async def test_refused_discovery_is_answered_in_words_that_kubectl_shows(shard: Shard, path: str) -> None:
+    answer = await shard.open("GET", path)
+
+    assert answer.status == 403
+    assert dict(answer.headers)["Content-Type"].startswith("text/plain")
 
 
 @pytest.mark.parametrize("path", ["/version", "/readyz", "/livez", "/healthz", "/clusters/root/version"])
@@ -128,7 +139,10 @@ SHARD_REQUIRED = "a shard name is required"
         (f"/services/cache{SLICES}", SHARD_REQUIRED),
         (SLICES, SHARD_REQUIRED),
         (f"/services/cache/shards/amber{SLICES}", "a logical cluster is required: /shards/amber/clusters/<name>"),
-        (f"/services/cache/shards/amber/clusters/{SLICES}", "a logical cluster name is required"),
+        (
+            f"/services/cache/shards/amber/clusters/{SLICES}",
+            "a logical cluster is required: /shards/amber/clusters/<name>",
+        ),
         ("/services/cache/shards/amber/", "a logical cluster is required: /shards/amber/clusters/<name>"),
         (f"/shards/amber/clusters/Root{SLICES}", 'invalid cluster: "Root" does not match the regex'),
         (
