@@ -17,7 +17,7 @@ from controllers.sightings import ExportMemory, ShardMemory
 from informers.api.errors import ConfigurationError, InformersError
 from informers.api.resources import Resource
 from informers.client.client import Client
-from informers.clock import SystemClock
+from informers.clock import Clock, SystemClock
 from informers.runtime.controller import Controller
 from informers.runtime.manager import Manager
 from kcpctl.retries import Waiting, telling
@@ -26,6 +26,7 @@ from kcpctl.settings import RunSettings
 LOCAL = "local"
 """The name of a Manager's first server: the shard that this process runs for."""
 
+_SYSTEM = SystemClock()
 _LONGEST_PAUSE = 30.0
 _KEY = re.compile(r"([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
 _VALUE = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?")
@@ -59,9 +60,9 @@ class Ours:
         self.shards.completed()
 
 
-def all_ours(settings: RunSettings, urls: ShardUrls, *, is_new_store: bool) -> Ours:
+def all_ours(settings: RunSettings, urls: ShardUrls, *, is_new_store: bool, clock: Clock = _SYSTEM) -> Ours:
     """Return all our controllers that the settings ask for, for a shard that is reached by these URLs."""
-    shards, exports = ShardMemory(SystemClock()), ExportMemory(SystemClock())
+    shards, exports = ShardMemory(clock), ExportMemory(clock)
     name = settings.shard_name
     registration = Registration(name, urls, labels_of(settings))
     controllers: list[Controller[Any]] = []
@@ -75,7 +76,7 @@ def all_ours(settings: RunSettings, urls: ShardUrls, *, is_new_store: bool) -> O
 
 def slices_alone(name: str, shards: Resource[Shard], partitions: Resource[Partition]) -> Ours:
     """Return the slice controller alone, for the shard of that name, which wants these resources asked for."""
-    seen, exports = ShardMemory(SystemClock()), ExportMemory(SystemClock())
+    seen, exports = ShardMemory(_SYSTEM), ExportMemory(_SYSTEM)
     made = endpoint_slices(seen, exports, name, local_shards=shards, partitions=partitions)
     return Ours(seen, exports, (made,), local_shards=shards)
 

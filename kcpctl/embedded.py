@@ -5,15 +5,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-import structlog
-
 from controllers.names import CACHE
 from controllers.registration import ShardUrls
 from informers.api.errors import ConfigurationError
 from informers.client.addresses import Scope
 from informers.client.server import Server
 from informers.tasks import background
-from kcpctl import contexts
+from kcpctl import contexts, logs
 from kcpctl.apiserver.app import ApiServer
 from kcpctl.apiserver.assembly import CacheServer, ShardServer
 from kcpctl.apiserver.failures import Failure
@@ -84,7 +82,7 @@ async def embedded(settings: RunSettings) -> AsyncIterator[Embedded]:
             kept = await stack.enter_async_context(opened(host.folder, "cache", in_memory=settings.in_memory))
             mounts |= CacheServer(kept.storage).embedded
         readiness = Readiness()
-        app = application(host, mounts, readiness.health(), request_log(structlog.get_logger()))
+        app = application(host, mounts, readiness.health(), request_log(logs.logger()))
         found = Embedded(host, shard, urls, app, has_cache, store.is_new, readiness)
         await _load(found)
         await stack.enter_async_context(answering(host, app))

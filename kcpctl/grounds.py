@@ -4,15 +4,12 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
-
-import structlog
 
 from controllers.names import CACHE
 from informers.api.errors import InformersError
 from informers.client.addresses import Scope
 from informers.client.server import Server, scoped
-from kcpctl import foreign
+from kcpctl import foreign, logs
 from kcpctl.builtin import LOCAL, Ours, all_ours, slices_alone
 from kcpctl.embedded import Embedded, embedded, shard_urls
 from kcpctl.plan import Built, embedded_plan, foreign_plan
@@ -89,5 +86,4 @@ async def _cache(settings: RunSettings, noticed: foreign.Noticed, stack: AsyncEx
 
 
 def _wait_for_server(seconds: float, error: BaseException) -> None:
-    log: Any = structlog.get_logger()
-    log.warning("server does not answer yet", server=LOCAL, error=error, retry_in=round(seconds, 1))
+    logs.logger().warning("server does not answer yet", server=LOCAL, error=error, retry_in=round(seconds, 1))

@@ -5,12 +5,14 @@ import sys
 from functools import singledispatchmethod
 from typing import Any
 
-import structlog
-
 from informers.cache import facts as cache
 from informers.client.records import Retried
 from informers.runtime import facts as runtime
 from informers.runtime.facts import Outcome
+from kcpctl.slim import without
+
+with without("rich"):  # structlog would draw tracebacks with it, which are never printed here: a tenth of the start
+    import structlog
 
 Log = Any
 """A structlog logger."""
@@ -34,6 +36,11 @@ def configure(log_format: str, verbose: int) -> None:
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
+
+
+def logger() -> Log:
+    """Return structlog's logger, as it is configured when it is first used."""
+    return structlog.get_logger()
 
 
 def _console() -> Any:

@@ -1,7 +1,7 @@
 """What a running process says of itself: the answer to `kcpctl status`, as values."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -103,14 +103,19 @@ class ControllerView(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Report(msgspec.Struct, frozen=True, rename="camel"):
-    """All of it."""
+    """All of it; a server without controllers has only the first two."""
 
     now: datetime
     process: Process
-    cache: CacheView | None
-    shards: list[ShardView]
-    slices: list[SliceView]
-    malformed: dict[str, str]
+    cache: CacheView | None = None
+    shards: list[ShardView] = []
+    slices: list[SliceView] = []
+    malformed: dict[str, str] = {}
     """Shards and exports that cannot be read, by source and key, and why."""
-    informers: list[InformerView]
-    controllers: list[ControllerView]
+    informers: list[InformerView] = []
+    controllers: list[ControllerView] = []
+
+
+def shown(report: Report) -> dict[str, Any]:
+    """Return a report as JSON values."""
+    return cast("dict[str, Any]", msgspec.to_builtins(report))

@@ -1,7 +1,6 @@
 """`kcpctl run`: servers, controllers and what ties them together; the composition root."""
 
 import asyncio
-import gc
 import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
@@ -9,15 +8,12 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-import msgspec
-import structlog
-
 from informers.api.errors import ConfigurationError
 from informers.cache.informer import SharedInformer
-from informers.clock import SystemClock
+from informers.clock import Clock, SystemClock
 from informers.runtime.controller import Controller
 from informers.runtime.manager import Manager
-from informers.tasks import background
+from informers.tasks import background, first
 from kcpctl import __version__, contexts, control, logs
 from kcpctl.arrivals import hurry_for_new_kinds
 from kcpctl.builtin import LOCAL, labels_of
@@ -30,12 +26,16 @@ from kcpctl.process import run_process
 from kcpctl.progress import tell_of_first_syncs
 from kcpctl.quarantines import Quarantines
 from kcpctl.readiness import Readiness
-from kcpctl.report import Process, Report
+from kcpctl.report import Process, Report, shown
 from kcpctl.settings import RunSettings
+from kcpctl.slim import settle_later
 from kcpctl.troubles import Troubles
 from kcpctl.workspaces import CREATE
 
 Controllers = Sequence[Controller[Any]]
+
+_SETTLED_WITHIN = 10.0
+"""Seconds after which a start counts as over, whatever controllers still wait for."""
 
 
 def run(settings: RunSettings, modules: Sequence[str]) -> int:
@@ -50,12 +50,12 @@ def run(settings: RunSettings, modules: Sequence[str]) -> int:
 
 
 async def _run(settings: RunSettings, controllers: Controllers, stop: asyncio.Event) -> None:
-    log, observer, set_aside = structlog.get_logger(), logs.LogObserver(), Quarantines()
+    log, observer, set_aside, clock = logs.logger(), logs.LogObserver(), Quarantines(), SystemClock()
     async with ground(settings, observer.notice, stop, has_modules=bool(controllers)) as found:
         ours = found.ours
         every = (*(ours.controllers if ours else ()), *controllers)
         manager = Manager(found.servers, every, observers=(observer, set_aside), grace=settings.grace)
-        jobs: list[Coroutine[Any, Any, None]] = [_settle(manager), tell_of_first_syncs(manager, log, SystemClock())]
+        jobs: list[Coroutine[Any, Any, None]] = [_settle(manager, clock), tell_of_first_syncs(manager, log, clock)]
         if ours:
             ours.feed(manager)
             Troubles(ours, log).watch(manager)
@@ -90,11 +90,9 @@ async def _say_when_stopping(readiness: Readiness, stop: asyncio.Event) -> None:
     readiness.stopping = True
 
 
-async def _settle(manager: Manager) -> None:
-    """Once controllers run, take all that was made so far out of the garbage collector's sight: it is here to stay."""
-    await manager.wait_synced()
-    gc.collect()
-    gc.freeze()
+async def _settle(manager: Manager, clock: Clock) -> None:
+    await first(manager.wait_synced(), clock.sleep(_SETTLED_WITHIN))
+    await settle_later(clock)
 
 
 def _register_later(log: Any, seconds: float, error: BaseException) -> None:
@@ -111,8 +109,7 @@ async def _answering(
     """Answer `kcpctl status` and others; a process that keeps nothing does without where the directory is another's."""
 
     async def status(_: control.JSON) -> control.JSON:
-        answer: control.JSON = msgspec.to_builtins(report())
-        return answer
+        return shown(report())
 
     async def create_workspace(question: control.JSON) -> control.JSON:
         if found.embedded is None:

@@ -1,0 +1,40 @@
+"""A quick start: imports without what is not needed, and a garbage collector that waits."""
+
+import gc
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from informers.clock import Clock
+
+_FIRST_REQUESTS = 1.0
+"""Seconds."""
+
+
+@contextmanager
+def without(package: str) -> Iterator[None]:
+    """Have imports in the block believe that an optional package is not installed, unless it is loaded already."""
+    if package in sys.modules:
+        yield
+        return
+    sys.modules[package] = None  # type: ignore[assignment]  # how Python itself notes that there is none
+    try:
+        yield
+    finally:
+        del sys.modules[package]
+
+
+def pause_collector() -> None:
+    """Let no garbage be collected until `settle_later`: a start makes hardly any, and looking for it takes a tenth."""
+    gc.disable()
+
+
+async def settle_later(clock: Clock) -> None:
+    """Once the first requests have had their answers, tidy up, and let the collector work again.
+
+    What is left then is here to stay, and taken out of its sight.
+    """
+    await clock.sleep(_FIRST_REQUESTS)
+    gc.collect()
+    gc.freeze()
+    gc.enable()
