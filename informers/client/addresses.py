@@ -53,11 +53,11 @@ def root(scope: Scope, place: Place) -> str:
         return ""
     if not place.cluster:
         raise ConfigurationError("expected the name of a logical cluster, or '*', found none; use client.cluster(name)")
-    cluster = f"/clusters/{quote(place.cluster, safe=':*')}"
+    cluster = f"/clusters/{_segment(place.cluster, safe=':*')}"
     if scope is Scope.CACHE:
         if not place.shard:
             raise ConfigurationError("expected the name of a shard, or '*', found none; use client.shard(name)")
-        return f"/services/cache/shards/{quote(place.shard, safe='*')}{cluster}"
+        return f"/services/cache/shards/{_segment(place.shard, safe='*')}{cluster}"
     if place.shard:
         raise ConfigurationError(f"expected a cache server to find {_shown(place)}, found a server without shards")
     return cluster
@@ -68,16 +68,30 @@ _HAS = {Scope.PLAIN: "has no logical clusters", Scope.ONE: "names one"}
 
 def path(resource: Resource[Any], *, namespace: str = "", name: str = "", subresource: str = "") -> str:
     """Return the path below a place's root: of the collection, or of the object or subresource named."""
-    within = f"/namespaces/{quote(namespace, safe='')}" if namespace else ""
-    last = f"/{quote(name, safe=':')}" if name else ""
+    within = f"/namespaces/{_segment(namespace)}" if namespace else ""
+    last = f"/{_segment(name, safe=':')}" if name else ""
     below = f"/{subresource}" if subresource else ""
     return f"{resource.path}{within}/{resource.segment}{last}{below}"
+
+
+def object_path(resource: Resource[Any], name: str, *, namespace: str = "", subresource: str = "") -> str:
+    """Return the path of one object; raises `ConfigurationError` without a name: the path would be the collection's."""
+    if not name:
+        raise ConfigurationError(f"expected the name of one of {resource.qualified}, found none")
+    return path(resource, namespace=namespace, name=name, subresource=subresource)
 
 
 def query(values: Mapping[str, str | int | bool | None]) -> str:
     """Return `?a=b&…` of what is neither None nor "", percent-encoded; booleans become `true` and `false`."""
     pairs = [f"{name}={quote(_text(v), safe='')}" for name, v in values.items() if v is not None and v != ""]
     return "?" + "&".join(pairs) if pairs else ""
+
+
+def _segment(name: str, *, safe: str = "") -> str:
+    """Return the name as one piece of a path; dots alone would lead out of it on the way."""
+    if name in (".", ".."):
+        raise ConfigurationError(f"expected a name to put into a path, found {name!r}")
+    return quote(name, safe=safe)
 
 
 def _text(value: str | int | bool) -> str:

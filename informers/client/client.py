@@ -11,7 +11,7 @@ from informers.api.errors import ConfigurationError, DecodeError
 from informers.api.objects import Key, Object
 from informers.api.resources import Collection, Resource
 from informers.client import writing
-from informers.client.addresses import Place, path, place_of
+from informers.client.addresses import Place, object_path, path, place_of
 from informers.client.answers import fetch, is_status, whole
 from informers.client.bodies import Body, Patch, PatchKind
 from informers.client.calls import CALL, Calls
@@ -58,7 +58,7 @@ class Client(msgspec.Struct, frozen=True):
 
     async def get(self, resource: Resource[T], name: str, *, namespace: str = "", subresource: str = "") -> Object[T]:
         """Return one object as the server has it now."""
-        target = path(resource, namespace=namespace, name=name, subresource=subresource)
+        target = object_path(resource, name, namespace=namespace, subresource=subresource)
         body = await self.calls.fetch(self.calls.request("GET", self.place, target), whole)
         return self._reader(resource).object(body)
 

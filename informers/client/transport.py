@@ -19,7 +19,7 @@ class Timeouts(msgspec.Struct, frozen=True):
     idle: float | None = 30.0
     """Between two chunks of the answer, the first one included."""
     total: float | None = 60.0
-    """For the whole call. Watches have none."""
+    """For the whole call; for a watch a little more than the time that it asked for."""
 
 
 class Request(msgspec.Struct, frozen=True):

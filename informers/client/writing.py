@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from informers.api.resources import Resource
-from informers.client.addresses import path, query
+from informers.client.addresses import object_path, path, query
 from informers.client.bodies import (
     APPLY,
     JSON,
@@ -58,7 +58,7 @@ def change(
     dry_run: bool,
 ) -> Sending:
     """Patch the object of that name."""
-    target = path(resource, namespace=namespace, name=name, subresource=subresource) + _dry(dry_run)
+    target = object_path(resource, name, namespace=namespace, subresource=subresource) + _dry(dry_run)
     return Sending("patch", "PATCH", target, encode(patch), kind.value, dry_run)
 
 
@@ -75,7 +75,7 @@ def application(
 def deletion(resource: Resource[Any], name: str, *, namespace: str, uid: str, rv: str, propagation: str) -> Sending:
     """Delete the object of that name, if it still has this uid and this resourceVersion."""
     options = delete_options(uid=uid, rv=rv, propagation=propagation)
-    return Sending("delete", "DELETE", path(resource, namespace=namespace, name=name), options)
+    return Sending("delete", "DELETE", object_path(resource, name, namespace=namespace), options)
 
 
 def clearance(resource: Resource[Any], *, namespace: str, selector: str, fields: str, propagation: str) -> Sending:

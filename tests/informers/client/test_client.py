@@ -357,3 +357,29 @@ async def test_raw_reaches_whatever_the_server_serves():
         "/clusters/c1/apis/x?a=b",
         "application/yaml",
     )
+
+
+@pytest.mark.parametrize("name", ["", ".", ".."])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda client, name: client.get(CONFIGS, name, namespace="n1"),
+        lambda client, name: client.patch(CONFIGS, name, {}, namespace="n1"),
+        lambda client, name: client.delete(CONFIGS, name, namespace="n1"),
+    ],
+)
+async def test_a_name_that_would_address_the_whole_collection_is_refused_before_anything_is_sent(call, name):
+    client = Server("test", NoTransport()).client()
+
+    with pytest.raises(ConfigurationError, match="expected (the name of one of configmaps|a name to put into a path)"):
+        await call(client, name)
+
+
+@pytest.mark.parametrize("place", [{"cluster": ".."}, {"cluster": "c1", "shard": ".."}])
+async def test_no_name_leads_out_of_its_place_on_the_server(place):
+    client = Server("test", NoTransport(), scope=Scope.CACHE).client(**{"shard": "amber", **place})
+
+    with pytest.raises(ConfigurationError, match=r"found '\.\.'"):
+        await client.list(TEAMS)
+    with pytest.raises(ConfigurationError, match=r"found '\.\.'"):
+        await Server("test", NoTransport()).client().list(TEAMS, namespace="..")
