@@ -36,14 +36,15 @@ async def output(program: Program) -> bytes:
     try:
         async with asyncio.timeout(program.timeout):
             stdout, stderr = await process.communicate()
-    except TimeoutError:
+    except BaseException as error:
+        running = "it" if process.returncode is None else "what it started"
+        _kill(process, program)
+        await process.wait()
+        if not isinstance(error, TimeoutError):
+            raise
         raise ConfigurationError(
-            f"expected an answer of {program.command!r} within {program.timeout:g} s, found it still running"
+            f"expected an answer of {program.command!r} within {program.timeout:g} s, found {running} still running"
         ) from None
-    finally:
-        if process.returncode is None:
-            _kill(process)
-            await process.wait()
     if process.returncode:
         raise ConfigurationError(
             f"expected {program.command!r} to succeed, found exit status {process.returncode}{_said(stderr)}"
@@ -66,14 +67,17 @@ async def _started(program: Program) -> asyncio.subprocess.Process:
         raise ConfigurationError(f"expected a program {program.command!r}, found: {error.strerror}") from error
 
 
-def _kill(process: asyncio.subprocess.Process) -> None:
-    """Kill the program with its children: they hold its pipes open. Where there are no process groups, it alone."""
+def _kill(process: asyncio.subprocess.Process, program: Program) -> None:
+    """Kill the program with its children: they hold its pipes open, even when it has ended itself.
+
+    Where it leads no process group, it alone.
+    """
     try:
-        if hasattr(os, "killpg") and os.getpgid(process.pid) == process.pid:
+        if hasattr(os, "killpg") and not program.interactive:
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
-    except ProcessLookupError:
+    except (ProcessLookupError, PermissionError):  # the second is what macOS says of a group of zombies
         pass  # it has just ended by itself
 
 

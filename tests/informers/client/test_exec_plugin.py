@@ -148,6 +148,17 @@ async def test_a_plugin_that_hangs_is_killed_with_its_children(plugin, tmp_path)
     await gone(int((tmp_path / "plugin.py.pid").read_text()))
 
 
+async def test_what_a_plugin_leaves_behind_with_its_output_open_is_killed_too(plugin, tmp_path):
+    """Such as a helper that caches credentials: the plugin has ended, but its answer never does."""
+    lines = "import subprocess; print(subprocess.Popen(['sleep', '60']).pid, file=open(sys.argv[0] + '.pid', 'w'))\n"
+    leaving = plugin(lines + "answer(token='t')", timeout=1)
+
+    with pytest.raises(ConfigurationError, match=r"within 1 s, found what it started still running"):
+        await credentials(leaving).headers()
+
+    await gone(int((tmp_path / "plugin.py.pid").read_text()))
+
+
 async def gone(pid):
     """Wait until the process has ended; here it may stay a zombie, since nobody reaps it."""
     async with asyncio.timeout(5):
