@@ -32,7 +32,7 @@ class Renewing(Generic[T]):
 
     Invariants: at most one renewal runs at a time, whoever asks meanwhile shares its outcome; while none is due, `get`
     returns the same value without waiting; a renewal that fails goes unnoticed only as long as the old value has
-    neither expired nor been refused.
+    neither expired nor been refused; a value whose renewal began before it was refused is had once more.
     """
 
     def __init__(self, renew: Callable[[], Awaitable[Renewal[T]]], clock: Clock = SYSTEM_CLOCK) -> None:
@@ -42,6 +42,7 @@ class Renewing(Generic[T]):
         self._current: Renewal[T] | None = None
         self._due_at = float("-inf")
         self._refused = False
+        self._refusals = 0
         self._flight = SingleFlight(self._renewed)
 
     @property
@@ -52,15 +53,19 @@ class Renewing(Generic[T]):
     async def get(self) -> T:
         """Return the value; may wait for its renewal, and raises what that raises."""
         if self._current is None or self._refused or self._is_due() or self._has_expired(self._current):
-            return (await self._flight()).value
+            renewal = await self._flight()
+            if self._refused:  # while that renewal ran: what it brings may be what was refused
+                renewal = await self._flight()
+            return renewal.value
         return self._current.value
 
     def invalidate(self) -> None:
         """Note that the value was refused: the next `get` has it anew."""
         self._refused = True
+        self._refusals += 1
 
     async def _renewed(self) -> Renewal[T]:
-        old, refused = self._current, self._refused
+        old, refused, refusals = self._current, self._refused, self._refusals
         try:
             new = await self._renew()
         except (ConfigurationError, TransportError):
@@ -69,7 +74,7 @@ class Renewing(Generic[T]):
             self._due_at = self._clock.monotonic() + RETRY_AFTER
             return old
         self._current = new
-        self._refused = False
+        self._refused = self._refusals != refusals
         self._due_at = self._clock.monotonic() + new.renew_in
         return new
 

@@ -104,6 +104,22 @@ async def test_the_one_who_renews_may_be_cancelled(clock):
         assert await second == 2
 
 
+async def test_a_value_that_is_refused_while_it_is_renewed_is_had_once_more(clock):
+    """The renewal that runs may bring the very value that was refused: a certificate read before it was replaced."""
+    source = Source(clock)
+    source.gate.clear()
+    renewing = Renewing(source, clock)
+
+    async with background(renewing.get()) as [early]:
+        await clock.run_until_idle()
+        renewing.invalidate()
+        async with background(renewing.get()) as [late]:
+            await clock.run_until_idle()
+            source.gate.set()
+
+            assert [await early, await late, await renewing.get()] == [2, 2, 2]
+
+
 async def test_a_failure_goes_unnoticed_while_the_old_value_is_good(clock):
     source = Source(clock, renew_in=60, lasts=100)
     renewing = Renewing(source, clock)
