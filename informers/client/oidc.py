@@ -24,6 +24,10 @@ from informers.clock import Clock
 
 T = TypeVar("T")
 
+_REFUSED = (400, 401, 403)
+"""What an issuer answers that does not take the refresh token, or the client (RFC 6749 §5.2)."""
+_LATER = (408, 429)
+
 
 class Issuer(msgspec.Struct, frozen=True):
     """An issuer, and who we are to it."""
@@ -157,11 +161,14 @@ async def _call(
     try:
         return msgspec.json.decode(await fetch(transport, request, whole), type=model)
     except ApiError as error:
-        if error.status.code >= 500:
-            raise ConnectError(f"expected {issuer.url} to answer, found HTTP {error.status.code}: {error}") from error
-        raise ConfigurationError(
-            f"expected {issuer.url} to give an id token, found it refuse: {error}; log in again"
-        ) from error
+        code = error.status.code
+        if code >= 500 or code in _LATER:
+            raise ConnectError(f"expected {issuer.url} to answer, found HTTP {code}: {error}") from error
+        if code in _REFUSED:
+            raise ConfigurationError(
+                f"expected {issuer.url} to give an id token, found it refuse: {error}; log in again"
+            ) from error
+        raise ConfigurationError(f"expected OpenID Connect at {url}, found HTTP {code}: {error}") from error
     except (DecodeError, msgspec.DecodeError) as error:
         raise ConfigurationError(f"expected OpenID Connect at {url}, found something else: {error}") from error
     finally:

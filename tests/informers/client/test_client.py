@@ -371,7 +371,7 @@ async def test_raw_reaches_whatever_the_server_serves():
 async def test_a_name_that_would_address_the_whole_collection_is_refused_before_anything_is_sent(call, name):
     client = Server("test", NoTransport()).client()
 
-    with pytest.raises(ConfigurationError, match="expected (the name of one of configmaps|a name to put into a path)"):
+    with pytest.raises(ConfigurationError, match=r"expected (the name of one of configmaps|a name to put into a path)"):
         await call(client, name)
 
 

@@ -185,6 +185,12 @@ async def test_an_issuer_in_trouble_is_not_mistaken_for_a_refusal(clock):
         idp.refusal = b"<html>bad gateway", 502
         with pytest.raises(ConnectError, match="found HTTP 502"):
             await login(idp, clock).headers()
+        idp.refusal = b"slow down", 429
+        with pytest.raises(ConnectError, match="found HTTP 429: slow down"):
+            await login(idp, clock).headers()
+        idp.refusal = b"", 302
+        with pytest.raises(ConfigurationError, match=r"OpenID Connect at .*, found HTTP 302: .*use that address$"):
+            await login(idp, clock).headers()
         idp.refusal = b"{}", 200
         with pytest.raises(ConfigurationError, match="found an answer without one"):
             await login(idp, clock).headers()
