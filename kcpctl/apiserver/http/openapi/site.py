@@ -17,12 +17,17 @@ from kcpctl.apiserver.served import Served
 _encode = msgspec.json.Encoder().encode
 _AS_JSON = (("Content-Type", JSON),)
 _YEAR = timedelta(days=365)
+_V2 = "application/com.github.proto-openapi.spec.v2"
+_EMPTY_V2 = b"\n\x032.0\x12\x0f\n\x06kcpctl\x12\x05v1.36B\x00"
+"""swagger, info (title and version) and paths of a document that describes nothing, as protobuf."""
 
 
 class OpenApi:
     """Answers `/openapi/v3`, `/openapi/v3/{group-version}` and `/openapi/v2`.
 
-    Version 2 is not served: kubectl then merges changed objects without a schema, which custom resources need anyway.
+    Version 2 describes nothing: kubectl then merges changed objects without a schema, which custom resources need
+    anyway. It has to be there all the same, since kubectl asks it about kinds that version 3 does not know, and says
+    that there is no such kind only if it gets an answer.
     """
 
     def __init__(self, *, now: Callable[[], datetime]) -> None:
@@ -38,7 +43,8 @@ class OpenApi:
         `prefix` is what the request's path had in front, such as `/clusters/root`; redirections and links keep it.
         """
         if segments[1:2] == ("v2",) and len(segments) == 2:
-            return Answer(406)
+            is_wanted = headers.get("accept", "").startswith(_V2)
+            return Answer(200, (("Content-Type", f"{_V2}.v1.0+protobuf"),), _EMPTY_V2) if is_wanted else Answer(406)
         if segments[1:2] != ("v3",):
             raise path_not_found()
         if not _accepts_json(headers):

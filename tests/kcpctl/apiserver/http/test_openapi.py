@@ -91,12 +91,23 @@ async def test_what_a_client_has_is_not_sent_again(path: str) -> None:
     assert (again.status, again.body) == (304, b"")
 
 
+async def test_version_2_is_there_for_kubectl_and_describes_nothing() -> None:
+    site = Site()
+
+    answer = await site("/openapi/v2", accept="application/com.github.proto-openapi.spec.v2@v1.0+protobuf")
+
+    assert answer.status == 200
+    assert dict(answer.headers)["Content-Type"] == "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+    assert isinstance(answer.body, bytes)
+    assert answer.body.startswith(b"\n\x032.0")
+
+
 async def test_what_is_not_served_has_no_document() -> None:
     site = Site()
 
     assert (await site("/openapi/v3/apis/nope/v1")).status == 404
     assert (await site("/openapi/v3/api/v1", accept="application/xml")).status == 406
-    assert (await site("/openapi/v2", accept="application/com.github.proto-openapi.spec.v2+protobuf")).status == 406
+    assert (await site("/openapi/v2", accept="application/json")).status == 406
     with pytest.raises(Failure):
         await site("/openapi/v4")
 
