@@ -13,6 +13,7 @@ from http.client import HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.bench.measure import cpu_of
 from tests.bench.programs import ROOT, Missing, last_line
 
 _READY_WITHIN = 60.0
@@ -27,6 +28,8 @@ class Running(NamedTuple):
     port: int
     ready_after: float
     """Seconds from exec to the first 200 of /readyz."""
+    cpu: float
+    """Seconds of CPU time that it has used by then."""
 
 
 @contextmanager
@@ -42,7 +45,7 @@ def running(data_dir: Path, *options: str) -> Iterator[Running]:
             if ready_after is None:
                 said.seek(0)
                 raise Missing(f"{' '.join(command)}: not ready; it said: {last_line(said.read())}")
-            yield Running(process.pid, port, ready_after)
+            yield Running(process.pid, port, ready_after, cpu_of(process.pid))
         finally:
             _end(process)
 

@@ -16,6 +16,9 @@ _CLIENTS = 16
 
 
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
+SLICES = "/apis/apis.kcp.io/v1alpha1/apiexportendpointslices"
+_EXPORTS = "/apis/apis.kcp.io/v1alpha1/apiexports"
+_KCP = "apis.kcp.io/v1alpha1"
 
 Creation = tuple[str, dict[str, Any]]
 """A path below the current context's server, and what to create there."""
@@ -65,7 +68,17 @@ def _decoded(text: str) -> str:
     return base64.b64decode(text).decode()
 
 
-def configmaps(count: int) -> Iterator[Creation]:
+def workspace(objects: int, slices: int) -> Iterator[Creation]:
+    """Yield so many objects in all: one APIExport, that many APIExportEndpointSlices of it, and ConfigMaps."""
+    yield _EXPORTS, {"apiVersion": _KCP, "kind": "APIExport", "metadata": {"name": "widgets"}, "spec": {}}
+    for number in range(slices):
+        metadata = {"name": f"widgets-{number:04d}"}
+        spec = {"export": {"name": "widgets"}}
+        yield SLICES, {"apiVersion": _KCP, "kind": "APIExportEndpointSlice", "metadata": metadata, "spec": spec}
+    yield from _configmaps(objects - slices - 1)
+
+
+def _configmaps(count: int) -> Iterator[Creation]:
     """Yield ConfigMaps of a kilobyte each."""
     text = "key = value # what a program wants to know at its start\n" * 14
     for number in range(count):

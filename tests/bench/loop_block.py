@@ -9,7 +9,7 @@ import asyncio
 import json
 import tempfile
 from asyncio import TaskGroup
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,12 @@ from typing import Any
 import aiohttp
 
 from tests.bench.kcpctl_process import running
-from tests.bench.load import CONFIGMAPS, Creation, access, configmaps, fill
+from tests.bench.load import CONFIGMAPS, SLICES, access, fill, workspace
 from tests.bench.loop_controller import NAME
 from tests.bench.programs import ROOT
 
 OBJECTS = 30_000
-SLICES = 3_000
-_EXPORTS = "/apis/apis.kcp.io/v1alpha1/apiexports"
-_SLICES = "/apis/apis.kcp.io/v1alpha1/apiexportendpointslices"
+FANNED_OUT = 3_000
 _SHARDS = "/apis/core.kcp.io/v1alpha1/shards"
 _CONTROLLER = ROOT / "tests/bench/loop_controller.py"
 _SECOND = "https://second.example.com:6443"
@@ -62,23 +60,6 @@ class Api:
         return found
 
 
-def objects() -> Iterator[Creation]:
-    """Yield what is there before the measurement begins."""
-    meta = {"name": "widgets"}
-    yield _EXPORTS, {"apiVersion": "apis.kcp.io/v1alpha1", "kind": "APIExport", "metadata": meta, "spec": {}}
-    for number in range(SLICES):
-        yield (
-            _SLICES,
-            {
-                "apiVersion": "apis.kcp.io/v1alpha1",
-                "kind": "APIExportEndpointSlice",
-                "metadata": {"name": f"widgets-{number:04d}"},
-                "spec": {"export": {"name": "widgets"}},
-            },
-        )
-    yield from configmaps(OBJECTS - SLICES - 1)
-
-
 async def measure(api: Api, root: Api) -> dict[str, float]:
     """Have the loop measured while everything happens at once."""
     asked = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": NAME}, "data": {"phase": "begin"}}
@@ -97,11 +78,11 @@ async def fan_out(api: Api, root: Api) -> None:
     spec = {"baseURL": _SECOND, "externalURL": _SECOND, "virtualWorkspaceURL": _SECOND}
     shard = {"apiVersion": "core.kcp.io/v1alpha1", "kind": "Shard", "metadata": {"name": "second"}, "spec": spec}
     await root.send("POST", _SHARDS, shard)
-    last = f"{_SLICES}/widgets-{SLICES - 1:04d}"
+    last = f"{SLICES}/widgets-{FANNED_OUT - 1:04d}"
     async with asyncio.timeout(_WITHIN):
         while _SECOND.encode() not in await api.send("GET", last):
             await asyncio.sleep(0.05)
-        while (await api.send("GET", _SLICES)).count(_SECOND.encode()) < SLICES:
+        while (await api.send("GET", SLICES)).count(_SECOND.encode()) < FANNED_OUT:
             await asyncio.sleep(0.2)
 
 
@@ -124,7 +105,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         data_dir = Path(place)
         with running(data_dir):
-            fill(data_dir, objects())
+            fill(data_dir, workspace(OBJECTS, FANNED_OUT))
         with running(data_dir, str(_CONTROLLER), "--with-builtin"):
             print(json.dumps(asyncio.run(_measured(data_dir))))
 

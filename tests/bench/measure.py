@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+_TICKS = os.sysconf("SC_CLK_TCK")
 _TICK = 0.001
 
 
@@ -40,14 +41,20 @@ def forget_peak() -> None:
     Path("/proc/self/clear_refs").write_text("5")
 
 
-def peak(process: str = "self") -> int:
-    """Return the most bytes that were resident since `forget_peak`, or since the start of another process."""
-    return _status(process, "VmHWM")
+def peak() -> int:
+    """Return the most bytes that were resident since `forget_peak`."""
+    return _status("self", "VmHWM")
 
 
 def resident_of(process: int) -> int:
     """Return the resident bytes of another process."""
     return _status(str(process), "VmRSS")
+
+
+def cpu_of(process: int) -> float:
+    """Return the seconds, user and system, that another process has used."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
 def _status(process: str, field: str) -> int:
