@@ -1,7 +1,7 @@
 """Which URLs are published: added when a shard is known, removed only on evidence, held otherwise."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 import msgspec
@@ -14,7 +14,8 @@ HELD = "EndpointsHeld"
 """Reason of a condition that is Unknown because published URLs could not be accounted for."""
 FAILED = "ErrorGeneratingURLs"
 """Reason of a condition that is False because no URL can be published."""
-_ANY_CLUSTER = "any-cluster"
+_ANY_CLUSTER = "~any-cluster~"
+"""Stands for a cluster's name; neither hosts nor names of exports can hold it."""
 
 
 class SeenShard(msgspec.Struct, frozen=True):
@@ -89,9 +90,9 @@ def decide(published: Sequence[str], cluster: str, export: str, shards: Shards, 
         for url, shard in wanted.items()
         if shard.held_since is not None
     ]
-    for url in dict.fromkeys(published):
-        if url not in wanted and url not in elsewhere and not _moved(url, wanted, export):
-            held.append(Held(url, _unaccounted(url, unusable), shards.since))
+    left = [url for url in dict.fromkeys(published) if url not in wanted and url not in elsewhere]
+    moved = _moved(left, wanted, export)
+    held += [Held(url, _unaccounted(unusable), shards.since) for url in left if url not in moved]
     urls = wanted.keys() | {h.what for h in held}
     return Decision(tuple(sorted(urls)), tuple(sorted(held, key=lambda h: h.what)), tuple(sorted(unusable)))
 
@@ -106,16 +107,31 @@ def _composed(urls: frozenset[str], cluster: str, export: str) -> set[str]:
     return found
 
 
-def _moved(url: str, wanted: dict[str, SeenShard], export: str) -> bool:
-    """Say whether the URL is a wanted shard's for the same export name in another cluster."""
+def _moved(urls: Sequence[str], wanted: dict[str, SeenShard], export: str) -> set[str]:
+    """Return those of the URLs that are a wanted shard's for the same export name in another cluster.
+
+    Each is looked up by what is around its cluster's name: an export that moves leaves as many URLs as there are
+    shards, and comparing all with all took seconds.
+    """
+    if not urls:
+        return set()
+    surroundings = set()
     for shard in wanted.values():
-        pattern = re.escape(virtual_workspace_url(shard.url, _ANY_CLUSTER, export))
-        if re.fullmatch(pattern.replace(re.escape(_ANY_CLUSTER), "[^/]+"), url):
-            return True
-    return False
+        before, _, behind = virtual_workspace_url(shard.url, _ANY_CLUSTER, export).partition(_ANY_CLUSTER)
+        surroundings.add((before, behind))
+    return {url for url in urls if any(around in surroundings for around in _segments(url))}
 
 
-def _unaccounted(url: str, unusable: Sequence[Unusable]) -> str:
+def _segments(url: str) -> Iterator[tuple[str, str]]:
+    """Yield what is before and behind each piece of the URL that stands between two slashes."""
+    start = url.find("/") + 1
+    while (end := url.find("/", start)) >= 0:
+        if end > start:
+            yield url[:start], url[end:]
+        start = end + 1
+
+
+def _unaccounted(unusable: Sequence[Unusable]) -> str:
     return f"no known Shard has it ({len(unusable)} with unusable URLs)" if unusable else "no known Shard has it"
 
 
