@@ -26,6 +26,8 @@ ORIGINAL_UID = "cache.kcp.io/original-resource-UID"
 REPLICATED: tuple[Resource[Any], ...] = (SHARDS, EXPORTS, SLICES)
 
 _SERVER_SET = (CLUSTER, SHARD)
+_DELETION = ("deletionTimestamp", "deletionGracePeriodSeconds")
+"""What no update can bring to an object: the copy of one that is being deleted keeps its own until it goes as well."""
 _NOT_COPIED = ("resourceVersion", "managedFields", "selfLink")
 
 
@@ -111,6 +113,7 @@ def updated_copy(copy: JSON, wanted: JSON) -> JSON | None:
         "resourceVersion": old.get("resourceVersion"),
         "generation": max(old.get("generation") or 0, wanted["metadata"].get("generation") or 0),
         "creationTimestamp": old.get("creationTimestamp"),
+        **{field: old.get(field) for field in _DELETION},
     }
     metadata = {key: value for key, value in metadata.items() if value not in (None, 0)}
     changed = wanted | {"metadata": metadata}

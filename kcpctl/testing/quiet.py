@@ -10,7 +10,8 @@ Controllers are quiet when all of this is true at once, with no await between lo
 
 A change of the store and the keys that it wakes are one step, so a change that was written is in the way of 2 until
 its keys are in the way of 4. What waits on purpose (`requeue_after`) is quiet. Of servers elsewhere nobody can know
-how far they are: for them 2 asks for the watch alone.
+how far they are: for them 2 asks for the watch alone. While some server is away on purpose, its informers count as
+quiet, and so do keys that wait because somebody could not be reached.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -18,6 +19,7 @@ from typing import Any
 
 import msgspec
 
+from informers.api.errors import TransportError, is_kind
 from informers.cache.informer import SharedInformer
 from informers.runtime.manager import Manager
 from informers.runtime.running import Run
@@ -50,6 +52,8 @@ def busy(
     for name in controllers:
         yield from _working(name, manager.controller(name))
     for (name, key), fact in visits.retries.items():
+        if away and fact.error is not None and is_kind(fact.error, TransportError):
+            continue
         yield Busy(f"controller {name!r} retries {key} in {fact.retry_in} s ({fact.error or fact.outcome})", False)
 
 
@@ -64,9 +68,9 @@ def _lagging(informer: SharedInformer[Any], home: Home | None) -> Iterator[Busy]
 
 
 def _working(name: str, run: Run[Any]) -> Iterator[Busy]:
-    if not run.started.is_set():
-        missing = ", ".join(run.statistics().missing)
-        yield Busy(f"controller {name!r} waits for its sources {missing}", False)
-    elif not run.queue.idle:
+    if not run.queue.idle:
         active = ", ".join(map(str, run.queue.active())) or "none"
         yield Busy(f"controller {name!r} has {len(run.queue)} keys to visit and is visiting {active}", False)
+    figures = run.statistics()
+    if not figures.started:
+        yield Busy(f"controller {name!r} waits for its sources {', '.join(figures.missing)}", False)

@@ -29,7 +29,6 @@ from informers.client.transport import Request, Response
 from informers.tasks import background
 from kcpctl.apiserver.storage.base import Change
 from kcpctl.testing import ControllerFailed, InProcessServer, Managers, NeverQuiet, Running, serving
-from kcpctl.testing.quiet import busy
 from tests.kcpctl.testing.worlds import CRDS, MEMBERS, TEAMS, counting, member, team
 
 CONFIGMAPS = Resource("", "v1", "configmaps", kind="ConfigMap")
@@ -293,7 +292,7 @@ class Witness:
     async def run(self) -> None:
         running = self._running
         while True:
-            if not any(busy(running.manager, running._controllers, running._visits, running._homes, ())):
+            if not running.busy():
                 self.quiet_moments += 1
                 self._is_quiet = True
             await asyncio.sleep(0)

@@ -1,0 +1,283 @@
+"""Several shards over one cache server, all in one event loop and in virtual time.
+
+Each shard is what `kcpctl run` makes of it: an API server, our controllers, and nothing but requests between them and
+the servers. Only sockets and processes are missing.
+"""
+
+import json
+from asyncio import Task, wait
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple
+
+from controllers.kinds import EXPORTS, SHARDS, SLICES
+from controllers.names import CACHE
+from controllers.registration import ShardUrls
+from informers import Client, Manager, Object, Resource, Scope, Server, VirtualClock
+from informers.tasks import background
+from kcpctl.apiserver.app import ApiServer, Seen
+from kcpctl.apiserver.assembly import CacheServer, ShardServer
+from kcpctl.apiserver.exchange import Answer, Incoming
+from kcpctl.apiserver.http.auth import Authentication
+from kcpctl.apiserver.http.inprocess import InProcess
+from kcpctl.apiserver.storage.base import Change
+from kcpctl.apiserver.storage.memory import MemoryStorage
+from kcpctl.builtin import LOCAL, Ours, all_ours
+from kcpctl.settings import RunSettings
+from kcpctl.testing import Running, wait_quiet
+from kcpctl.testing.home import Home
+from kcpctl.testing.visits import Visits
+from tests.faults import Network
+
+JSON = dict[str, Any]
+
+EXAMPLE = "root:example"
+READS = ("GET", "HEAD")
+NEVER = 1_000_000
+
+
+class Published(NamedTuple):
+    """What one slice published at one moment."""
+
+    shard: str
+    key: str
+    urls: list[str]
+
+
+class Cache:
+    """A cache server that can be started anew, over the same store or an empty one."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self.requests: list[Seen] = []
+        self._clock = clock
+        self.start(MemoryStorage(clock=clock))
+
+    def start(self, storage: MemoryStorage) -> None:
+        """Serve what the store holds."""
+        self.storage = storage
+        served = CacheServer(storage, clock=self._clock)
+        self.home = Home(served.world)
+        self._app = ApiServer(served.mounts, Authentication(), observe=self.requests.append, clock=self._clock)
+
+    async def __call__(self, incoming: Incoming) -> Answer:
+        """Answer as the server that runs now."""
+        return await self._app(incoming)
+
+    def client(self) -> Client:
+        """Return a client over all shards and clusters."""
+        return Server("test", InProcess(self), scope=Scope.CACHE).client("*", "*")
+
+
+class ShardProcess:
+    """One shard with its controllers."""
+
+    def __init__(
+        self,
+        name: str,
+        workspace: str,
+        servers: Mapping[str, Server],
+        ours: Ours,
+        running: Running,
+        registering: Task[Any],
+        requests: list[Seen],
+    ) -> None:
+        self.name = name
+        self.workspace = workspace
+        """The name of the logical cluster whose path is root:example."""
+        self.ours = ours
+        self.running = running
+        self.registering = registering
+        self.requests = requests
+        self.servers = servers
+
+    @property
+    def local(self) -> Network:
+        """The network between its controllers and its API server."""
+        return self._network(LOCAL)
+
+    @property
+    def cache(self) -> Network:
+        """The network between its controllers and the cache server."""
+        return self._network(CACHE)
+
+    def _network(self, name: str) -> Network:
+        network = self.servers[name].transport
+        assert isinstance(network, Network)
+        return network
+
+    @property
+    def client(self) -> Client:
+        """A client of the workspace root:example."""
+        return self.client_of(self.workspace)
+
+    def client_of(self, cluster: str) -> Client:
+        """Return a client of a logical cluster, on a network of its own."""
+        inner = self.local._inner
+        return Server("test", inner, scope=Scope.ALL).client(cluster)
+
+    @property
+    def writes(self) -> list[tuple[str, str]]:
+        """(method, path below the cluster) of every write to its API server, whoever made it."""
+        return [(s.method, s.path) for s in self.requests if s.method not in READS]
+
+
+class Site:
+    """A cache server, and shards that may start and stop."""
+
+    def __init__(self) -> None:
+        self.clock = VirtualClock()
+        self.cache = Cache(self.clock)
+        self.shards: dict[str, ShardProcess] = {}
+        self.history: list[Published] = []
+        """Every state of every slice so far."""
+        self._stores: dict[str, MemoryStorage] = {}
+        self._homes: dict[str, dict[str, Home]] = {}
+
+    @asynccontextmanager
+    async def shard(
+        self,
+        name: str,
+        *,
+        labels: tuple[str, ...] = (),
+        url: str = "",
+        deprecated_urls: bool = True,
+        cache_away: bool = False,
+    ) -> AsyncIterator[ShardProcess]:
+        """Run a shard beside the block, over the store that it had when it ran before."""
+        clock = self.clock
+        is_new = name not in self._stores
+        storage = self.store(name)
+        base = url or url_of(name)
+        server = ShardServer(storage, name=name, url=base, clock=clock)
+        await server.load()
+        workspace = await server.create_workspace(EXAMPLE)
+        requests: list[Seen] = []
+        app = ApiServer(server.mounts, Authentication(), observe=requests.append, clock=clock)
+        servers = {
+            LOCAL: Server(LOCAL, Network(InProcess(app)), scope=Scope.ALL, clock=clock),
+            CACHE: Server(CACHE, Network(InProcess(self.cache)), scope=Scope.CACHE, clock=clock),
+        }
+        self._homes[name] = {LOCAL: Home(server.world, lambda: server.at_rest), CACHE: self.cache.home}
+        settings = RunSettings(shard_name=name, shard_label=labels, deprecated_urls=deprecated_urls)
+        ours = all_ours(settings, ShardUrls(base, base, base), is_new_store=is_new, clock=clock)
+        visits = Visits()
+        manager = Manager(servers, ours.controllers, observers=[visits], clock=clock)
+        ours.feed(manager)
+        running = Running(manager, ours.controllers, visits, self._homes[name])
+        jobs = ours.jobs(manager, servers[LOCAL].client(), _unexpected)
+        try:
+            async with background(server.run()), manager, background(*jobs) as tasks:
+                process = ShardProcess(name, workspace, servers, ours, running, tasks[-1], requests)
+                if cache_away:
+                    await process.cache.go_away()
+                self.shards[name] = process
+                yield process
+        finally:
+            self.shards.pop(name, None)
+            for one in servers.values():
+                await one.aclose()
+
+    def store(self, shard: str) -> MemoryStorage:
+        """Return the store of a shard, which outlives its processes."""
+        return self._stores[shard] if shard in self._stores else self._new_store(shard)
+
+    def _new_store(self, shard: str) -> MemoryStorage:
+        def heard(change: Change) -> None:
+            state = json.loads(change.value or b"{}")
+            where = change.key.rsplit("/", 2)
+            found = [endpoint["url"] for endpoint in state.get("status", {}).get("endpoints") or ()]
+            self.history.append(Published(shard, f"{where[1]}|{where[2]}", found))
+
+        storage = self._stores[shard] = MemoryStorage(clock=self.clock)
+        storage.listen(f"/registry/{SLICES.group}/{SLICES.plural}/", heard)
+        return storage
+
+    def losses(self) -> list[str]:
+        """Return each URL that a slice published and then did not, even if it came back."""
+        last: dict[tuple[str, str], list[str]] = {}
+        lost: list[str] = []
+        for state in self.history:
+            where = (state.shard, state.key)
+            lost.extend(url for url in last.get(where, ()) if url not in state.urls)
+            last[where] = state.urls
+        return lost
+
+    async def settle(self, *, away: Collection[str] = ()) -> None:
+        """Wait until nothing is left to be done by any controller, letting as much time pass as that takes."""
+        for process in self.shards.values():
+            await wait({process.registering})
+            process.registering.result()
+        running = [process.running for process in self.shards.values()]
+        try:
+            await self.clock.run(wait_quiet(*running, attempts=NEVER, away=away))
+        except TimeoutError as error:
+            reasons = "; ".join(reason.what for each in running for reason in each.busy(away))
+            raise AssertionError(f"expected quiet within a day of virtual time, found that {reasons}") from error
+
+    async def restart_cache(self, *, empty: bool = False) -> None:
+        """Start the cache server anew, with what it held or with nothing; its connections break."""
+        self.cache.start(MemoryStorage(clock=self.clock) if empty else self.cache.storage)
+        for name, process in self.shards.items():
+            self._homes[name][CACHE] = self.cache.home
+            await process.cache.cut()
+
+    def forget_requests(self) -> None:
+        """Forget every request that was noted."""
+        self.cache.requests.clear()
+        for process in self.shards.values():
+            process.requests.clear()
+
+    @property
+    def writes(self) -> list[str]:
+        """Every write since then, at any server: `method path`."""
+        every = [*self.cache.requests, *(seen for process in self.shards.values() for seen in process.requests)]
+        return [f"{seen.method} {seen.path}" for seen in every if seen.method not in READS]
+
+
+def _unexpected(seconds: float, error: BaseException) -> None:
+    raise AssertionError("expected the shard to register at once") from error
+
+
+def url_of(shard: str) -> str:
+    """Return where a shard says it is."""
+    return f"https://{shard}.example.com:6443"
+
+
+# What users make
+
+
+def export(name: str = "widgets") -> JSON:
+    """Return an APIExport."""
+    return {"metadata": {"name": name}, "spec": {}}
+
+
+def slice_of(name: str = "widgets", *, export: str = "widgets", path: str = "", partition: str = "") -> JSON:
+    """Return an APIExportEndpointSlice."""
+    reference = {"name": export} | ({"path": path} if path else {})
+    return {"metadata": {"name": name}, "spec": {"export": reference} | ({"partition": partition} if partition else {})}
+
+
+def partition(name: str = "europe", **labels: str) -> JSON:
+    """Return a Partition of the shards with these labels."""
+    return {"metadata": {"name": name}, "spec": {"selector": {"matchLabels": labels}}}
+
+
+# What comes of it
+
+
+def urls(obj: Object[Any]) -> list[str]:
+    """Return the URLs that a slice publishes."""
+    return [endpoint["url"] for endpoint in obj.at("status", "endpoints") or ()]
+
+
+def conditions(obj: Object[Any]) -> dict[str, tuple[str, str]]:
+    """Return the conditions of an object as type: (status, reason)."""
+    return {condition.type: (condition.status, condition.reason) for condition in obj.conditions}
+
+
+def published(cluster: str, *shards: str, export: str = "widgets") -> list[str]:
+    """Return the URLs that an export has on these shards."""
+    return sorted(f"{url_of(shard)}/services/apiexport/{cluster}/{export}" for shard in shards)
+
+
+REPLICATED: tuple[Resource[Any], ...] = (SHARDS, EXPORTS, SLICES)

@@ -1,0 +1,224 @@
+"""The cache holds a copy of every Shard, APIExport and slice, kept right whatever is done to it."""
+
+from typing import Any
+
+import pytest
+
+from controllers.kinds import EXPORTS, LOGICAL_CLUSTERS, SHARDS, SLICES
+from informers import Client, NotFound, Object, Resource
+from kcpctl.apiserver import stored
+from kcpctl.apiserver.call import Scope
+from tests.faults import writes
+from tests.integration.site import REPLICATED, ShardProcess, Site, export, published, slice_of, urls
+
+ORIGINALS = {
+    "cache.kcp.io/original-resource-version": "rv",
+    "cache.kcp.io/original-resource-UID": "uid",
+}
+
+
+def copies_of(site: Site, shard: ShardProcess, cluster: str = "") -> Client:
+    """Return a client of a cluster's copies, by default of the workspace root:example."""
+    return site.cache.client().shard(shard.name).cluster(cluster or shard.workspace)
+
+
+def essence(obj: Object[Any], *left_out: str) -> dict[str, Any]:
+    """Return an object without what the server that holds it has set."""
+    body = obj.body
+    for name in ("resourceVersion", "managedFields", *left_out):
+        body["metadata"].pop(name, None)
+    body["metadata"]["annotations"] = {
+        key: value
+        for key, value in (body["metadata"].get("annotations") or {}).items()
+        if key not in ORIGINALS and key not in ("kcp.io/shard", "kcp.io/cluster")
+    }
+    return body
+
+
+async def assert_equal_copies(site: Site) -> None:
+    """Check that the cache holds the shards' objects, all of them, and nothing else of theirs."""
+    for resource in REPLICATED:
+        originals = {
+            (name, obj.cluster, obj.name): obj
+            for name, shard in site.shards.items()
+            for obj in await shard.client_of("*").list(resource)
+        }
+        copies = {(o.key.shard, o.cluster, o.name): o for o in await site.cache.client().list(resource)}
+        assert copies.keys() == originals.keys()
+        for where, original in originals.items():
+            assert essence(copies[where]) == essence(original)
+            assert {key: copies[where].annotations[key] for key in ORIGINALS} == {
+                key: getattr(original, name) for key, name in ORIGINALS.items()
+            }
+
+
+async def with_all_kinds(site: Site, *shards: ShardProcess) -> None:
+    for shard in shards:
+        await shard.client.create(EXPORTS, export())
+        await shard.client.create(SLICES, slice_of())
+    await site.settle()
+
+
+async def test_copies_equal_their_originals_to_the_last_field(site: Site) -> None:
+    async with site.shard("amber", labels=("region=eu",)) as amber, site.shard("violet") as violet:
+        await with_all_kinds(site, amber, violet)
+
+        await assert_equal_copies(site)
+
+
+async def test_changed_originals_are_followed_by_one_write_each(site: Site) -> None:
+    async with site.shard("amber") as amber:
+        await with_all_kinds(site, amber)
+        site.forget_requests()
+
+        await amber.client.patch(EXPORTS, "widgets", {"metadata": {"labels": {"a": "1"}}})
+        await site.settle()
+
+        assert [write.partition("/clusters/")[0] for write in site.writes] == [
+            "PUT /services/cache/shards/amber",
+            "PATCH ",
+        ]
+        await assert_equal_copies(site)
+
+
+TAMPERINGS: dict[str, Any] = {
+    "labels": {"metadata": {"labels": {"region": "mars"}}},
+    "annotations": {"metadata": {"annotations": {"cache.kcp.io/original-resource-version": "1", "x": "y"}}},
+    "finalizers": {"metadata": {"finalizers": ["example.com/never"]}},
+    "spec": {"spec": {"tampered": True}},
+    "status": {"status": {"endpoints": [{"url": "https://evil.example.com"}], "virtualWorkspaces": []}},
+    "another field": {"data": {"a": "b"}},
+}
+
+
+@pytest.mark.parametrize("what", TAMPERINGS)
+@pytest.mark.parametrize("resource", REPLICATED, ids=lambda resource: resource.plural)
+async def test_a_copy_that_somebody_tampered_with_is_repaired(site: Site, resource: Resource[Any], what: str) -> None:
+    async with site.shard("amber") as amber, site.shard("violet"):
+        await with_all_kinds(site, amber)
+        name, cluster = ("amber", "root") if resource is SHARDS else ("widgets", amber.workspace)
+
+        await copies_of(site, amber, cluster).patch(resource, name, TAMPERINGS[what])
+        await site.settle()
+
+        await assert_equal_copies(site)
+        assert site.losses() == []
+
+
+async def test_a_copy_whose_generation_was_raised_is_followed_all_the_same(site: Site) -> None:
+    async with site.shard("amber") as amber:
+        await with_all_kinds(site, amber)
+        await copies_of(site, amber).patch(EXPORTS, "widgets", {"metadata": {"generation": 99}})
+        await site.settle()
+
+        await amber.client.patch(EXPORTS, "widgets", {"metadata": {"labels": {"a": "1"}}})
+        await site.settle()
+
+        copy = await copies_of(site, amber).get(EXPORTS, "widgets")
+        original = await amber.client.get(EXPORTS, "widgets")
+        assert essence(copy, "generation") == essence(original, "generation")
+        assert copy.generation == 99
+
+
+@pytest.mark.parametrize("resource", REPLICATED, ids=lambda resource: resource.plural)
+async def test_a_copy_that_somebody_deleted_is_made_again_and_nothing_published_was_lost(
+    site: Site, resource: Resource[Any]
+) -> None:
+    async with site.shard("amber") as amber, site.shard("violet"):
+        await with_all_kinds(site, amber)
+        name, cluster = ("amber", "root") if resource is SHARDS else ("widgets", amber.workspace)
+
+        await copies_of(site, amber, cluster).delete(resource, name)
+        await site.settle()
+
+        await assert_equal_copies(site)
+        assert urls(await amber.client.get(SLICES, "widgets")) == published(amber.workspace, "amber", "violet")
+
+
+async def test_a_copy_without_an_original_is_deleted_but_not_one_of_an_unknown_shard(site: Site) -> None:
+    async with site.shard("amber"):
+        pass  # its store is not new any more: what it does not hold is not there
+    async with site.shard("amber") as amber:
+        await site.settle()
+        for shard in ("amber", "stranger"):
+            client = site.cache.client().shard(shard).cluster(amber.workspace)
+            await client.create(EXPORTS, export("orphan"))
+        await site.settle()
+
+        assert [obj.key.shard for obj in await site.cache.client().list(EXPORTS)] == ["stranger"]
+
+
+async def test_a_deletion_waits_for_finalizers_and_then_takes_the_copy(site: Site) -> None:
+    async with site.shard("amber") as amber:
+        held = export()
+        held["metadata"]["finalizers"] = ["example.com/held"]
+        await amber.client.create(EXPORTS, held)
+        await site.settle()
+
+        await amber.client.delete(EXPORTS, "widgets")
+        await amber.client.patch(EXPORTS, "widgets", {"metadata": {"labels": {"a": "1"}}})
+        await site.settle()
+        copy = await copies_of(site, amber).get(EXPORTS, "widgets")
+        assert copy.labels == {"a": "1"}, "it is followed to the end"
+
+        await amber.client.patch(EXPORTS, "widgets", {"metadata": {"finalizers": None}})
+        await site.settle()
+        with pytest.raises(NotFound):
+            await copies_of(site, amber).get(EXPORTS, "widgets")
+
+
+async def test_what_is_deleted_and_made_anew_is_one_update_of_the_copy(site: Site) -> None:
+    async with site.shard("amber") as amber:
+        await with_all_kinds(site, amber)
+        before = await copies_of(site, amber).get(EXPORTS, "widgets")
+        site.forget_requests()
+
+        amber.local.hold()  # so that its controllers learn of both at once
+        await amber.client.delete(EXPORTS, "widgets")
+        again = await amber.client.create(EXPORTS, {"metadata": {"name": "widgets", "labels": {"a": "1"}}, "spec": {}})
+        amber.local.release()
+        await site.settle()
+
+        copy = await copies_of(site, amber).get(EXPORTS, "widgets")
+        assert (copy.uid, copy.labels) == (before.uid, {"a": "1"})
+        assert copy.annotations["cache.kcp.io/original-resource-UID"] == again.uid
+        assert {seen.method for seen in site.cache.requests if seen.method != "GET"} == {"PUT"}
+        assert site.losses() == []
+
+
+@pytest.mark.parametrize(("status", "reason"), [(500, "InternalError"), (409, "Conflict"), (429, "TooManyRequests")])
+async def test_writes_that_fail_for_a_while_are_made_in_the_end(site: Site, status: int, reason: str) -> None:
+    async with site.shard("amber") as amber:
+        amber.cache.answer(status, reason, writes(), times=5)
+
+        await with_all_kinds(site, amber)
+
+        assert amber.cache.is_clean()
+        await assert_equal_copies(site)
+
+
+async def test_objects_of_system_clusters_stay_at_home(site: Site) -> None:
+    async with site.shard("amber") as amber:
+        await amber.client.create(EXPORTS, export("seen"))
+        for resource, name in ((LOGICAL_CLUSTERS, "cluster"), (EXPORTS, "hidden")):
+            obj = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": {"name": name, "uid": name}}
+            key = f"/registry/{resource.group}/{resource.plural}/system:amber/{name}"
+            await site.store("amber").create(key, stored.encode(obj, Scope("system:amber")))
+
+        await site.settle()
+
+        assert {obj.name for obj in await amber.client_of("*").list(EXPORTS)} == {"seen", "hidden"}
+        assert [obj.name for obj in await site.cache.client().list(EXPORTS)] == ["seen"]
+
+
+async def test_a_hundred_exports_are_replicated_at_once_and_not_five_a_second(site: Site) -> None:
+    async with site.shard("amber") as amber:
+        await site.settle()
+        started = site.clock.monotonic()
+        for number in range(100):
+            await amber.client.create(EXPORTS, export(f"e{number}"))
+
+        await site.settle()
+
+        assert len(await site.cache.client().list(EXPORTS)) == 100
+        assert site.clock.monotonic() == started, "no time has passed"
