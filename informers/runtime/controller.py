@@ -132,10 +132,19 @@ def _check(made: Controller[Any]) -> None:
         raise ConfigurationError(f"{where}: expected an async function of (object, cluster), found {made.reconcile!r}")
     if made.gone is not None and not _is_async(made.gone):
         raise ConfigurationError(f"{where}: expected gone to be an async function of (key, cluster)")
+    for watch in made.watches:
+        if not isinstance(watch, Watch):
+            raise ConfigurationError(f"{where}: expected a Watch in watches, found {watch!r}; use Watch(…, to=…)")
     sources = [made.resource, *made.owns, *(w.resource for w in made.watches), *(r.resource for r in made.reads)]
     for found in sources:
         if not isinstance(found, Resource):
             raise ConfigurationError(f"{where}: expected a Resource, found {found!r}")
+    for name, maker in (("limiter", made.limiter), ("order", made.order)):
+        if not callable(maker):
+            raise ConfigurationError(
+                f"{where}: expected {name} to be what makes one for each run, such as a class or a lambda, "
+                f"found {maker!r}"
+            )
     if made.workers < 1:
         raise ConfigurationError(f"{where}: expected at least 1 worker, found {made.workers}")
     if made.timeout is not None and not 0 < made.timeout < math.inf:

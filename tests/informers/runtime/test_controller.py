@@ -8,6 +8,8 @@ import pytest
 from informers.api.errors import ConfigurationError
 from informers.api.objects import Object
 from informers.clock import VirtualClock
+from informers.queue.order import Fifo
+from informers.queue.ratelimit import Exponential
 from informers.runtime.cluster import Cluster, World
 from informers.runtime.controller import controller
 from informers.runtime.filters import generation_changed
@@ -74,6 +76,9 @@ def blocking(obj: Object[Any], cluster: Cluster) -> None: ...
         (reconcile, {"timeout": 0}, "a timeout in seconds above 0, or None, found 0"),
         (reconcile, {"owns": ["members"]}, "expected a Resource, found 'members'"),
         (reconcile, {"reads": ["members"]}, "expected a Resource, found 'members'"),
+        (reconcile, {"watches": [MEMBERS]}, "expected a Watch in watches, found Resource"),
+        (reconcile, {"limiter": Exponential()}, "expected limiter to be what makes one for each run"),
+        (reconcile, {"order": Fifo()}, "expected order to be what makes one for each run"),
     ],
 )
 def test_what_cannot_work_is_refused_where_it_is_declared(function: Any, options: Any, message: str) -> None:
