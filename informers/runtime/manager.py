@@ -18,6 +18,7 @@ from informers.cache.informer import SharedInformer
 from informers.cache.listers import Lister
 from informers.cache.policy import Policy
 from informers.cache.pool import InformerPool
+from informers.cache.slices import Slices
 from informers.cache.statistics import InformerStatistics
 from informers.client.addresses import Scope
 from informers.client.server import Server
@@ -73,6 +74,7 @@ class Manager:
         self.grace = grace
         self._clock = clock
         self._observers = Observers(observers)
+        self._slices = Slices(policy.slice)
         self._pool = InformerPool(observe=self._notice, clock=clock, policy=policy)
         self._failed: defaultdict[Origin, asyncio.Event] = defaultdict(asyncio.Event)
         self._runs: dict[str, Run[Any]] = {}
@@ -98,7 +100,7 @@ class Manager:
         sources = [self._tapped(declared, world) for declared in controller.sources()]
         for source in sources:
             listers[source.server, str(source.declared.resource)] = source.informer.lister
-        self._runs[controller.name] = Run(controller, sources, world, self._clock, self._observers)
+        self._runs[controller.name] = Run(controller, sources, world, self._clock, self._observers, self._slices)
 
     def controller(self, name: str) -> Run[Any]:
         """Return the controller of that name as it runs, with its queue; raises KeyError for an unknown name."""
@@ -138,11 +140,14 @@ class Manager:
         if self._began:
             raise RuntimeError("expected a Manager that has not run yet; make a new one to run again")
         self._began = True
-        async with background(self._pool.run()):
-            runs = list(self._runs.values())
-            async with background(*(_until_closed(run) for run in runs)) as tasks:
+        runs = list(self._runs.values())
+        try:
+            async with background(self._pool.run()), background(*(_until_closed(run) for run in runs)) as tasks:
                 await stop.wait()
                 await self._finish(dict(zip(tasks, runs, strict=True)))
+        finally:
+            for run in runs:
+                run.shut()
 
     async def __aenter__(self) -> Self:
         """Begin; the block runs beside the controllers, and is cancelled when something dies."""
@@ -181,9 +186,12 @@ class Manager:
     # What can be waited for, and seen
 
     async def wait_synced(self) -> None:
-        """Wait until every controller has the sources that it waits for, and its workers have begun."""
+        """Wait until every controller has the sources that it waits for, and its workers have begun.
+
+        Raises `NotSynced` when the Manager stops before.
+        """
         for run in self._runs.values():
-            await run.started.wait()
+            await run.wait_started()
 
     async def wait_idle(self) -> None:
         """Wait until no key is ready or being visited; keys may wait for their time, and events be on their way."""

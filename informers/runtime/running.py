@@ -8,10 +8,12 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
+from informers.api.errors import NotSynced
 from informers.api.objects import Key
 from informers.cache.handlers import Registration
 from informers.cache.informer import SharedInformer
 from informers.cache.notices import Handler, Notice
+from informers.cache.slices import Slices
 from informers.clock import Clock
 from informers.queue.facts import QueueStatistics
 from informers.queue.workqueue import WorkQueue
@@ -73,7 +75,13 @@ class Run(Generic[T]):
     """
 
     def __init__(
-        self, controller: Controller[T], sources: Sequence[Tapped], world: World, clock: Clock, observers: Observers
+        self,
+        controller: Controller[T],
+        sources: Sequence[Tapped],
+        world: World,
+        clock: Clock,
+        observers: Observers,
+        slices: Slices,
     ) -> None:
         """Take the controller's sources in the order of `Controller.sources`, its own resource first."""
         self.controller = controller
@@ -87,12 +95,14 @@ class Run(Generic[T]):
         self.notes = WriteNotes()
         self.started = asyncio.Event()
         """Set once the workers have begun."""
+        self._settled = asyncio.Event()
         self._objects = sources[0].informer.lister
         self._sources = sources
         self._clock = clock
         self._observers = observers
+        self._slices = slices
         self._outcomes: Counter[Outcome] = Counter()
-        self._work = Work(controller, self.queue, self._objects, world, self.notes, self._visited, clock)
+        self._work = Work(controller, self.queue, self._objects, world, self.notes, self._visited, clock, slices)
 
     async def run(self) -> None:
         """Wait for the sources, then visit keys until the queue is closed."""
@@ -103,6 +113,16 @@ class Run(Generic[T]):
             self._begin(self._clock.monotonic() - began, [source for source, _ in late])
             async with background(*(self._await_late(source, state) for source, state in late)):
                 await together(*(work(self._work) for _ in range(self.controller.workers)))
+
+    async def wait_started(self) -> None:
+        """Wait until the workers have begun; raises `NotSynced` when they never will."""
+        await self._settled.wait()
+        if not self.started.is_set():
+            raise NotSynced(f"expected controller {self.controller.name!r} to begin, found it stopped before it had")
+
+    def shut(self) -> None:
+        """Let nobody wait for a beginning that does not come any more."""
+        self._settled.set()
 
     def close(self) -> None:
         """Have the workers finish the keys in hand and take no more."""
@@ -122,6 +142,7 @@ class Run(Generic[T]):
         missing = tuple(source.label for source in late)
         self._observers.notice(ControllerStarted(self.controller.name, self.controller.workers, waited, missing))
         self.started.set()
+        self._settled.set()
 
     # Sources
 
@@ -177,6 +198,8 @@ class Run(Generic[T]):
         self._observers.notice(SourceArrived(self.controller.name, source.label, self._clock.monotonic() - began))
         for obj in self._objects.list():
             self.queue.add(obj.key.shardless())
+            if self._slices.over():
+                await self._slices.turn()
 
     def _visited(self, fact: Reconciled) -> None:
         self._outcomes[fact.outcome] += 1

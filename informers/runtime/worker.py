@@ -10,6 +10,7 @@ import msgspec
 from informers.api.errors import AlreadyExists, Conflict, TerminalError, is_kind
 from informers.api.objects import Key, Object
 from informers.cache.listers import Lister
+from informers.cache.slices import Slices
 from informers.client.records import Write
 from informers.clock import Clock
 from informers.queue.workqueue import QueueClosed, WorkQueue
@@ -43,16 +44,23 @@ class Work(msgspec.Struct, Generic[T], frozen=True):
     notice: Callable[[Reconciled], None]
     """Told of each visit."""
     clock: Clock
+    slices: Slices = msgspec.field(default_factory=Slices)
+    """When others must have a turn; the workers of all controllers of a Manager share them."""
 
 
 async def work(shared: Work[Any]) -> None:
-    """Visit keys, one after the other, until the queue is closed."""
+    """Visit keys, one after the other, until the queue is closed.
+
+    Visits that find nothing to do wait for nothing: thousands of them in a row would hold the loop.
+    """
     while True:
         try:
             async with shared.queue.take() as key:
                 await _visit(shared, key)
         except QueueClosed:
             return
+        if shared.slices.over():
+            await shared.slices.turn()
 
 
 async def _visit(shared: Work[Any], key: Key) -> None:

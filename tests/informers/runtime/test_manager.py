@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from informers.api.errors import ConfigurationError
+from informers.api.errors import ConfigurationError, NotSynced
 from informers.api.objects import Key, Object
 from informers.cache.facts import Listed
 from informers.client.addresses import Scope
@@ -30,6 +30,7 @@ from informers.runtime.filters import event_filter, generation_changed
 from informers.runtime.manager import Manager
 from informers.runtime.result import Result
 from informers.runtime.sources import EveryKey, Read, Watch, same_key
+from informers.tasks import background
 from tests.informers.runtime.memory import MemoryServer
 from tests.informers.runtime.objects import MEMBERS, TEAMS, owned_by
 
@@ -537,3 +538,21 @@ async def test_statistics_tell_what_each_controller_and_informer_did(
         ("memory", 1, True),
         ("memory", 0, True),
     ]
+
+
+async def test_whoever_waits_for_a_start_that_never_comes_is_told_when_the_manager_stops(
+    memory: MemoryServer, clock: VirtualClock
+) -> None:
+    memory.down = True
+    manager, stop = Manager(memory.server(), [team], clock=clock), asyncio.Event()
+
+    async def wait() -> None:
+        with pytest.raises(NotSynced, match="expected controller 'team' to begin, found it stopped"):
+            await manager.wait_synced()
+
+    async with background(manager.run(stop), wait()) as [_, waiting]:
+        await clock.run_until_idle()
+        assert not waiting.done()
+        stop.set()
+        await clock.run_until_idle()
+        assert waiting.done()

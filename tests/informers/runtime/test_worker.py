@@ -4,11 +4,13 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from informers.api.errors import Cause, Conflict, Status, StatusDetails, TerminalError, api_error
 from informers.api.objects import Key, Object
 from informers.cache.listers import Lister
+from informers.cache.slices import Slices
 from informers.cache.store import Store
 from informers.clock import VirtualClock
 from informers.queue.ratelimit import Exponential
@@ -326,3 +328,22 @@ async def test_a_cancelled_worker_leaves_its_key_to_the_next(start: Start, clock
         await clock.advance(10)
 
     assert [fact.outcome for fact in bench.facts] == [Outcome.SUCCESS]
+
+
+async def test_visits_that_wait_for_nothing_let_others_run_all_the_same(start: Start) -> None:
+    """Twenty thousand objects that are as they should be, after a start: nothing else ran before the last visit."""
+
+    async def reconcile(obj: Object[Any], cluster: Cluster) -> None: ...
+
+    bench = start(reconcile)
+    shared = msgspec.structs.replace(bench.shared, slices=Slices(0))
+    for number in range(5):
+        bench.queue.add(Key("", "", "default", f"team-{number}"))
+    visited = []
+
+    async with background(work(shared)):
+        while not bench.queue.idle:
+            visited.append(len(bench.facts))
+            await asyncio.sleep(0)
+
+    assert visited == [0, 1, 2, 3, 4]
