@@ -55,8 +55,10 @@ class SqliteStorage:
         self._state = State(History(loaded.revision, window, loaded.changes), loaded.records)
         self._waiting: deque[_Write] = deque()
         self._is_writing = False
-        self._rest: asyncio.Future[None] | None = None
+        self._at_rest = asyncio.Event()
+        self._at_rest.set()
         self._closed = False
+        self._released = False
 
     @classmethod
     async def open(
@@ -126,16 +128,17 @@ class SqliteStorage:
         await self._on_thread(self._file.forget, self._state.history.oldest)
 
     async def aclose(self) -> None:
-        """Wait until all writes are on disk, end all feeds and unlock the file; later writes raise `Unavailable`."""
-        if self._closed:
-            return
+        """Wait until all writes are on disk, end all feeds and unlock the file; later writes raise `Unavailable`.
+
+        Safe to call again, which finishes what a cancelled call has not.
+        """
         self._closed = True
-        if self._is_writing:
-            self._rest = asyncio.get_running_loop().create_future()
-            await self._rest
+        await self._at_rest.wait()
         self._state.feeds.close()
-        await self._on_thread(self._file.close)
-        self._thread.shutdown()
+        if not self._released:
+            await self._on_thread(self._file.close)
+            self._released = True
+            self._thread.shutdown()
 
     async def _on_thread(self, job: Callable[..., None], *arguments: object) -> None:
         await asyncio.get_running_loop().run_in_executor(self._thread, job, *arguments)
@@ -149,6 +152,7 @@ class SqliteStorage:
         self._waiting.append(write)
         if not self._is_writing:
             self._is_writing = True
+            self._at_rest.clear()
             loop.call_soon(self._start_group)  # what else is written in this turn of the loop joins the group
         return await write.done
 
@@ -157,8 +161,7 @@ class SqliteStorage:
         group, changes = self._take_group()
         if not group:
             self._is_writing = False
-            if self._rest is not None:
-                self._rest.set_result(None)
+            self._at_rest.set()
             return
         loop = asyncio.get_running_loop()
         job = self._thread.submit(self._file.commit, changes, self._state.history.oldest)

@@ -108,9 +108,11 @@ class SqliteFile:
             self._connection.execute("BEGIN IMMEDIATE")
             yield
             self._connection.execute("COMMIT")
-        except sqlite3.Error as error:
+        except BaseException as error:
             with suppress(sqlite3.Error):  # if this fails too, the next BEGIN says so
                 self._connection.execute("ROLLBACK")
+            if not isinstance(error, sqlite3.Error):
+                raise
             raise Unavailable(f"cannot write to {self.path}: {error}") from error
 
     def _write(self, changes: Sequence[Change]) -> None:
@@ -141,13 +143,13 @@ def open_file(path: Path, first_revision: int, connect: Connect, *, changes: int
         _prepare(path, connection, first_revision)
         file = SqliteFile(path, connection)
         loaded = file.load(changes)
-    except sqlite3.Error as error:
+        _pid_file(path).write_text(f"{os.getpid()}\n")
+    except (OSError, sqlite3.Error) as error:
         connection.close()
         raise CannotOpen(f"expected a kcpctl store in {path}, found: {error}; use another data directory") from error
     except BaseException:
         connection.close()
         raise
-    _pid_file(path).write_text(f"{os.getpid()}\n")
     return file, loaded
 
 

@@ -241,6 +241,30 @@ async def test_closing_waits_for_the_writes_that_were_asked_for(path: Path, disk
     await store.aclose()
 
 
+async def test_closing_that_was_cancelled_is_finished_by_closing_again(path: Path, disk: Disk):
+    store = await SqliteStorage.open(path, connect=disk.connect)
+    with disk.hanging():
+        async with background(store.create(f"{PODS}a", b"1"), store.aclose()) as [writing, closing]:
+            await settle()
+            closing.cancel()
+            await settle()
+            disk.free.set()
+            await writing
+    await store.aclose()
+    await store.aclose()
+
+    again = await SqliteStorage.open(path)
+    assert [record.key for record in (await again.range("")).records] == [f"{PODS}a"]
+    await again.aclose()
+
+
+async def test_a_write_that_sqlite_cannot_even_take_harms_no_later_one(store: SqliteStorage):
+    with pytest.raises(UnicodeEncodeError):
+        await store.create(f"{PODS}\ud800", b"1")
+
+    await store.create(f"{PODS}a", b"1")
+
+
 async def test_a_watch_goes_on_after_a_restart_with_every_change_once(path: Path):
     store = await SqliteStorage.open(path)
     start = store.revision
