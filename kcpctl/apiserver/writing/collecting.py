@@ -9,7 +9,7 @@ from kcpctl.apiserver import reading
 from kcpctl.apiserver.call import Call
 from kcpctl.apiserver.failures import Failure
 from kcpctl.apiserver.keys import place
-from kcpctl.apiserver.storage.base import Record
+from kcpctl.apiserver.storage.base import Record, Unavailable
 from kcpctl.apiserver.world import World
 from kcpctl.apiserver.writing.deleting import delete_object
 from kcpctl.apiserver.writing.deletion import DeleteOptions, delete_options
@@ -20,12 +20,15 @@ from kcpctl.apiserver.writing.written import Written
 _AT_ONCE = 16
 """Deletions that wait for the disk together."""
 
+_STEP = 8
+"""Deletions that one of them makes before others may run: a store in memory never waits."""
+
 
 async def delete_collection(world: World, call: Call) -> Written:
     """Delete what the list parameters choose and return it as it was; waits for the storage.
 
-    Objects that others delete meanwhile do not matter. Raises `Failure`, the first one where several fail: some objects
-    may be gone then.
+    Objects that others delete meanwhile do not matter. Raises `Failure` and `Unavailable`, the first one where several
+    fail: some objects may be gone then.
     """
     if call.scope.is_wildcard:
         raise through_wildcard(call)
@@ -40,17 +43,21 @@ async def delete_collection(world: World, call: Call) -> Written:
 async def _delete_all(world: World, call: Call, options: DeleteOptions, records: Sequence[Record]) -> tuple[str, ...]:
     warnings: list[str] = []
     subjects = _subjects(world, call, options, records, warnings)
-    failures: list[Failure] = []
+    failures: list[Failure | Unavailable] = []
 
     async def work() -> None:
-        for about in subjects:
+        for number, about in enumerate(subjects, start=1):
             try:
                 await delete_object(about, options)
+            except Unavailable as error:
+                failures.append(error)
             except Failure as refused:
                 if refused.status.code != 404:
                     failures.append(refused)
             if failures:
                 return
+            if number % _STEP == 0:
+                await asyncio.sleep(0)
 
     async with asyncio.TaskGroup() as group:
         for _ in range(min(_AT_ONCE, len(records))):

@@ -113,4 +113,4 @@ def _unstored(subject: Subject, record: Record) -> Written:
     """Answer a dry run: the object has everything but a resourceVersion."""
     body = subject.shown(record)
     del body["metadata"]["resourceVersion"]
-    return Written(msgspec.json.encode(body), 201, tuple(subject.context.warnings))
+    return Written(msgspec.json.encode(body), 201, subject.warnings)

@@ -68,7 +68,12 @@ class Subject(msgspec.Struct, frozen=True):
 
     def answer(self, record: Record, code: int = 200) -> Written:
         """Return the answer that shows a record."""
-        return Written(self.world.injected(record, self.served, self.scope), code, tuple(self.context.warnings))
+        return Written(self.world.injected(record, self.served, self.scope), code, self.warnings)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the client is warned of, each once: a race that is run again warns again."""
+        return tuple(dict.fromkeys(self.context.warnings))
 
     async def admit(self, verb: str, obj: JSON, old: JSON | None) -> None:
         """Pass the admission rules; waits for what they look up, raises what they refuse with."""

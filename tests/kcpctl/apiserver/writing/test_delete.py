@@ -1,9 +1,11 @@
 """Deleting objects."""
 
+import asyncio
 import json
 
 import pytest
 
+from informers.tasks import background
 from kcpctl.apiserver.admission import AdmissionRequest
 from kcpctl.apiserver.builtin import LEASES, NAMESPACES, SECRETS
 from kcpctl.apiserver.failures import forbidden
@@ -165,6 +167,23 @@ async def test_orphans_lose_the_owner_that_goes_and_keep_the_others(ann: Hand) -
     assert "ownerReferences" not in custom["metadata"]
 
 
+async def test_very_many_orphans_all_lose_their_owner(ann: Hand) -> None:
+    """More than are looked at in one step."""
+    uid = (await ann.create(config_map()))["metadata"]["uid"]
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "c1", "uid": uid}
+    await ann.create({"metadata": {"name": "s0", "ownerReferences": [owner]}}, SECRETS)
+    one = await ann.storage.get("/registry/core/secrets/_/default/s0")
+    assert one is not None
+    for number in range(1, 1100):
+        await ann.storage.create(f"/registry/core/secrets/_/default/s{number}", one.value)
+
+    await ann.delete(options={"propagationPolicy": "Orphan"})
+
+    secrets = (await ann.storage.range("/registry/core/secrets/")).records
+    assert len(secrets) == 1100
+    assert not any(uid.encode() in record.value for record in secrets)
+
+
 async def test_foreground_deletion_of_an_owner_is_refused_and_leaves_everything_as_it_was(ann: Hand) -> None:
     made = await ann.create(config_map())
     owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "c1", "uid": made["metadata"]["uid"]}
@@ -252,6 +271,30 @@ async def test_a_collection_tells_the_first_refusal() -> None:
 
     assert (await refused(ann.delete_all())).message == 'configmaps "c3" is forbidden: needed'
     assert await ann.get("c3")
+
+
+async def test_a_collection_on_a_store_that_takes_no_writes_is_one_clear_refusal(ann: Hand) -> None:
+    for number in range(3):
+        await ann.create(config_map(f"c{number}"))
+    await ann.storage.aclose()
+
+    status = await refused(ann.delete_all())
+
+    assert (status.code, status.reason, status.message) == (503, "ServiceUnavailable", "the store is closed")
+
+
+async def test_deleting_a_collection_lets_others_run_even_where_nothing_waits_for_a_disk(ann: Hand) -> None:
+    """Thirty thousand objects in memory held the loop for most of a second."""
+    for number in range(300):
+        await ann.create(config_map(f"c{number}"))
+    left = set()
+
+    async with background(ann.delete_all()) as [deleting]:
+        while not deleting.done():
+            left.add(len((await ann.storage.range("/registry/core/configmaps/")).records))
+            await asyncio.sleep(0)
+
+    assert len(left - {0, 300}) > 1, "somebody else saw it half done"
 
 
 async def test_answers_are_json_objects(ann: Hand) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from kcpctl.apiserver.admission import AdmissionRequest
 from kcpctl.apiserver.builtin import EVENTS, LEASES, NAMESPACES
+from kcpctl.apiserver.world import World
 from tests.kcpctl.apiserver.kinds import WIDGETS
 from tests.kcpctl.apiserver.writing.hands import Hand, config_map, hand, namespace, widget
 from tests.kcpctl.apiserver.writing.refusals import causes, refused
@@ -144,6 +145,25 @@ async def test_updates_that_race_are_all_done_or_conflict() -> None:
     conflicts = [r for r in results if isinstance(r, Exception)]
     assert len(conflicts) <= 1
     assert ann.storage.revision == 102 + 3 - len(conflicts)
+
+
+async def test_an_update_that_lost_races_gives_each_warning_once() -> None:
+    races = iter(range(2))
+
+    async def be_faster(request: AdmissionRequest) -> None:
+        if request.context.user.name == "ann" and request.verb == "update" and (race := next(races, None)) is not None:
+            await bob.patch({"data": {"race": str(race)}})
+
+    ann = await hand(rules=[be_faster])
+    bob = Hand()
+    bob.world = World(ann.storage, ann.world.catalog, clock=ann.clock)
+    await ann.create(config_map())
+    owner = {"apiVersion": "v1", "kind": "Secret", "name": "s1", "uid": "u1"}
+
+    await ann.update(config_map(metadata={"ownerReferences": [owner, owner]}))
+
+    assert len(ann.warnings) == 1
+    assert ann.warnings[0].startswith(".metadata.ownerReferences contains duplicate entries")
 
 
 async def test_the_last_finalizer_takes_the_object_with_it(ann: Hand) -> None:
