@@ -50,7 +50,11 @@ class Waiting(Generic[K]):
 
     def drop(self, key: K) -> None:
         """Forget the key's time, if it has one."""
-        if self.times.pop(key, None) is not None and not self.times:
+        if self.times.pop(key, None) is None:
+            return
+        if self.times:
+            self._compact()
+        else:
             self.clear()
 
     def clear(self) -> None:

@@ -164,6 +164,17 @@ async def test_delays_that_are_always_superseded_take_no_memory(queue: Queue) ->
     assert len(queue._waiting._heap) < 100
 
 
+def test_times_of_keys_that_were_visited_sooner_are_not_kept_either(queue: Queue) -> None:
+    """Ten thousand keys that wait for a day, all changed before that: the heap held them till the next day."""
+    for number in range(10_000):
+        queue.add_after(str(number), 86_400)
+    for number in range(9_999):
+        queue.add(str(number))
+
+    assert queue.statistics().waiting == 1
+    assert len(queue._waiting._heap) < 100
+
+
 async def test_failures_wait_longer_and_longer_until_forgotten(queue: Queue, clock: VirtualClock) -> None:
     delays = [queue.add_rate_limited("a") for _ in range(3)]
     queue.forget("a")
