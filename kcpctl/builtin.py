@@ -60,16 +60,20 @@ class Ours:
         self.shards.completed()
 
 
-def all_ours(settings: RunSettings, urls: ShardUrls, *, is_new_store: bool, clock: Clock = _SYSTEM) -> Ours:
-    """Return all our controllers that the settings ask for, for a shard that is reached by these URLs."""
+def all_ours(settings: RunSettings, urls: ShardUrls | None, *, is_new_store: bool, clock: Clock = _SYSTEM) -> Ours:
+    """Return all our controllers that the settings ask for, for a shard that is reached by these URLs.
+
+    Without URLs the Shard is left to whoever knows them.
+    """
     shards, exports = ShardMemory(clock), ExportMemory(clock)
     name = settings.shard_name
-    registration = Registration(name, urls, labels_of(settings))
+    registration = Registration(name, urls, labels_of(settings)) if urls else None
     controllers: list[Controller[Any]] = []
     if settings.slice_controller != "off":
         controllers.append(endpoint_slices(shards, exports, name))
     controllers.append(export_urls(shards, name) if settings.deprecated_urls else no_export_urls())
-    controllers.append(shard_registration(registration))
+    if registration:
+        controllers.append(shard_registration(registration))
     controllers.extend(replication(name, is_new_store=is_new_store))
     return Ours(shards, exports, tuple(controllers), registration)
 

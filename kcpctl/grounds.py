@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from controllers.names import CACHE
 from informers.api.errors import InformersError
 from informers.client.addresses import Scope
-from informers.client.server import Server, scoped
+from informers.client.server import Server
 from kcpctl import foreign, logs
 from kcpctl.builtin import LOCAL, Ours, all_ours, slices_alone
 from kcpctl.embedded import Embedded, embedded, shard_urls
 from kcpctl.plan import Built, embedded_plan, foreign_plan
 from kcpctl.process import unless_stopped
 from kcpctl.settings import RunSettings
+
+_NOT_REGISTERED = "shard registration is off: --shard-base-url says where a shard of another process is reached"
 
 
 @dataclass(frozen=True)
@@ -73,10 +75,13 @@ async def _foreign(
     if plan.built is Built.SLICES:
         job = foreign.kinds_for_force(local, servers[CACHE])
         return Ground(servers, slices_alone(settings.shard_name, *await unless_stopped(job, stop)), plan.off)
+    if plan.built is Built.NONE:
+        return Ground(servers, None, plan.off)
+    # That server may register itself under URLs that nobody here knows, and two writers must not differ.
+    urls = shard_urls(settings, settings.shard_base_url) if settings.shard_base_url else None
+    notes = plan.off if urls else (*plan.off, _NOT_REGISTERED)
     # What an earlier store of that server held is not known here, so nothing is taken for evidently gone.
-    urls = shard_urls(settings, scoped(config.address)[0])
-    ours = all_ours(settings, urls, is_new_store=True) if plan.built is Built.ALL else None
-    return Ground(servers, ours, plan.off)
+    return Ground(servers, all_ours(settings, urls, is_new_store=True), notes)
 
 
 async def _cache(settings: RunSettings, noticed: foreign.Noticed, stack: AsyncExitStack) -> dict[str, Server]:

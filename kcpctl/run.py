@@ -19,6 +19,7 @@ from kcpctl.arrivals import hurry_for_new_kinds
 from kcpctl.builtin import LOCAL, labels_of
 from kcpctl.collecting import collect
 from kcpctl.datadir import locked
+from kcpctl.embedded import check_urls
 from kcpctl.greeting import export_line, greet, kubectl, state_line
 from kcpctl.grounds import Ground, ground
 from kcpctl.modules import find_controllers
@@ -44,7 +45,8 @@ def run(settings: RunSettings, modules: Sequence[str]) -> int:
     Raises `ConfigurationError` in one line for settings, files and modules that are wrong.
     """
     controllers = find_controllers(modules)
-    labels_of(settings)  # a wrong one is better told before anything begins
+    labels_of(settings)  # what is wrong is better told before anything begins
+    check_urls(settings)
     logs.configure(settings.log_format, settings.verbose)
     return run_process(partial(_run, settings, controllers))
 
