@@ -24,7 +24,7 @@ from kcpctl.retries import Waiting, telling
 
 Noticed = Callable[[Retried], None]
 
-_PATIENCE = 10.0
+_PATIENCE = 5.0
 """Seconds that a server may take to answer for the first time."""
 _KCP = re.compile(r"[+-]kcp(?![a-z])")
 """How builds of kcp are called; those of kcpctl are called `…+kcpctl`."""
@@ -77,8 +77,9 @@ def _may_pass(error: BaseException) -> bool:
 
 
 async def _look(server: Server) -> Seen:
-    version = str((await server.version()).get("gitVersion", ""))
     client = server.client(WILDCARD) if server.scope is Scope.ALL else server.client()
+    # kcp's front proxy knows /version only below a logical cluster.
+    version = str((await _json(client, "/version") or await server.version()).get("gitVersion", ""))
     serves: set[str] = set()
     for group in ("apis.kcp.io", "core.kcp.io"):
         serves |= await _resources(client, group)

@@ -41,7 +41,7 @@ def take_address(settings: Common) -> Address:
     try:
         bound = bind(host, settings.port)
     except PortTaken as error:
-        raise ConfigurationError(f"{error}; name another with --port (0 picks a free one)") from error
+        raise ConfigurationError(f"{error.strerror}; name another with --port (0 picks a free one)") from error
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigurationError(
