@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from types import TracebackType
 from typing import Generic, TypeVar
 
 from informers.api.errors import InformersError
@@ -21,6 +22,7 @@ class SingleFlight(Generic[T]):
         self._run = run
         self._lock = asyncio.Lock()
         self._outcome: T | InformersError
+        self._trace: TracebackType | None = None
         self._finished = 0
 
     async def __call__(self) -> T:
@@ -31,8 +33,8 @@ class SingleFlight(Generic[T]):
                 try:
                     self._outcome = await self._run()
                 except InformersError as error:
-                    self._outcome = error
+                    self._outcome, self._trace = error, error.__traceback__
                 self._finished += 1
             if isinstance(self._outcome, InformersError):
-                raise self._outcome
+                raise self._outcome.with_traceback(self._trace)  # else it would grow with each who hears of it
             return self._outcome

@@ -90,6 +90,27 @@ async def test_whoever_asks_during_a_renewal_shares_its_failure(clock):
     assert source.runs == 1
 
 
+async def test_a_shared_failure_does_not_collect_the_frames_of_all_who_hear_of_it(clock):
+    source = Source(clock)
+    source.gate.clear()
+    source.error = ConfigurationError("no")
+    renewing = Renewing(source, clock)
+    depths = []
+
+    async def failing():
+        with pytest.raises(ConfigurationError) as caught:
+            await renewing.get()
+        depths.append(len(caught.traceback))
+
+    async with background(*(failing() for _ in range(50))) as tasks:
+        await clock.run_until_idle()
+        source.gate.set()
+        for task in tasks:
+            await task
+
+    assert max(depths) < 10
+
+
 async def test_the_one_who_renews_may_be_cancelled(clock):
     source = Source(clock)
     source.gate.clear()
