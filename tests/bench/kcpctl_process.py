@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.bench.measure import cpu_of
-from tests.bench.programs import ROOT, Missing, last_line
+from tests.bench.programs import ROOT, Missing, complaint
 
 _READY_WITHIN = 60.0
 _POLL = 0.005
@@ -44,7 +44,7 @@ def running(data_dir: Path, *options: str) -> Iterator[Running]:
             ready_after = _wait_ready(process, port, started)
             if ready_after is None:
                 said.seek(0)
-                raise Missing(f"{' '.join(command)}: not ready; it said: {last_line(said.read())}")
+                raise Missing(f"{' '.join(command)}: not ready; it said: {complaint(said.read())}")
             yield Running(process.pid, port, ready_after, cpu_of(process.pid))
         finally:
             _end(process)

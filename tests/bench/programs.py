@@ -25,14 +25,14 @@ class Missing(Exception):
 def run(command: Sequence[str]) -> str:
     """Run a program from the checkout's root, and return what it printed.
 
-    Raises `Missing` with its last line of complaint when it fails.
+    Raises `Missing` with its last lines when it fails.
     """
     try:
         done = subprocess.run(
             command, cwd=ROOT, env=_ENVIRONMENT, capture_output=True, text=True, check=True, timeout=_TIMEOUT
         )
     except subprocess.CalledProcessError as failed:
-        raise Missing(f"{' '.join(command)}: {last_line(failed.stderr)}") from failed
+        raise Missing(f"{' '.join(command)}: {complaint(failed.stderr)}") from failed
     except subprocess.TimeoutExpired as late:
         raise Missing(f"{' '.join(command)}: not done after {_TIMEOUT} s") from late
     return done.stdout
@@ -44,10 +44,10 @@ def printed(command: Sequence[str]) -> Figures:
     return found
 
 
-def last_line(text: str) -> str:
-    """Return the last line of what a program said."""
+def complaint(text: str) -> str:
+    """Return the last lines of what a program said before it failed, as one."""
     lines = text.strip().splitlines()
-    return lines[-1] if lines else "failed without a message"
+    return " | ".join(line.strip() for line in lines[-3:]) or "failed without a message"
 
 
 @contextmanager
