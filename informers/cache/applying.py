@@ -46,30 +46,30 @@ class Applier(Generic[T]):
         Raises `ApiError` for an ERROR event, `Happened` for a bookmark from before our time, and `DecodeError` for a
         deletion of nobody knows what.
         """
-        self.seen[event.type] += 1
-        obj = event.object
+        kind, obj = event.type, event.object
+        self.seen[kind] += 1
         if obj is None:
             self._apply_without_object(event)
-        elif event.type == "DELETED":
+        elif kind == "DELETED":
             self._delete(obj)
         elif self._is_repeat(obj.rv):
             self.repeats += 1
         else:
-            self._take_in(event.type, obj)
+            self.applied += 1
+            if kind in ("MODIFIED", "ADDED"):
+                self._put(obj)
+            if obj.rv:
+                self._store.revision = obj.rv
 
-    def _take_in(self, kind: str, obj: Object[T]) -> None:
-        self.applied += 1
-        if kind in ("ADDED", "MODIFIED"):
-            try:
-                old = self._store.put(obj)
-            except IndexerFailed as failure:
-                self._quarantine.hold(obj.key, str(failure))
-            else:
-                if self._quarantine:
-                    self._quarantine.release(obj.key)
-                self._deliver(Notice(old, obj, obj.key))
-        if obj.rv:
-            self._store.revision = obj.rv
+    def _put(self, obj: Object[T]) -> None:
+        try:
+            old = self._store.put(obj)
+        except IndexerFailed as failure:
+            self._quarantine.hold(obj.key, str(failure))
+            return
+        if self._quarantine.errors:
+            self._quarantine.release(obj.key)
+        self._deliver(Notice(old, obj, obj.key))
 
     def _delete(self, obj: Object[T]) -> None:
         """Drop what went; servers before 1.19 send the object's last revision instead of the deletion's."""
@@ -117,6 +117,8 @@ class Applier(Generic[T]):
     def _is_repeat(self, revision: str) -> bool:
         """Say whether the store has reached the revision already, in this epoch."""
         reached = self._store.revision
+        if revision > reached and len(revision) == len(reached):
+            return False  # what nearly every event is, said fast
         return reached != "" and (revision == reached or is_older(revision, reached))
 
 

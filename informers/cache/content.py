@@ -36,14 +36,15 @@ class Content(Generic[T]):
         moves = []
         for index in self.indexes.values():
             values = index.values(obj)
-            was = index.last_values(old) if old is not None else ()
-            if was != values:
+            was = () if old is None else index.last_values(old)
+            if values != was:
                 moves.append((index, was, values))
         self.objects[key] = obj
         if old is None:
             self._enter(key)
         for index, was, values in moves:
-            index.discard(key, was)
+            if was:
+                index.discard(key, was)
             index.add(key, values)
         return old
 

@@ -1,7 +1,7 @@
 """The handlers of an informer: each told of every change, each with its own start."""
 
 from asyncio import Event
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
 from informers.api.objects import Key
@@ -22,7 +22,7 @@ class Registration(Generic[T]):
     the object succeeds or the object is gone; a deletion that it raises for is only counted.
     """
 
-    __slots__ = ("_gate", "_handler", "_left", "_pending", "_quarantine", "_remove", "name", "removed")
+    __slots__ = ("_gate", "_handler", "_left", "_pending", "_quarantine", "_remove", "name", "quarantined", "removed")
 
     def __init__(
         self,
@@ -40,6 +40,8 @@ class Registration(Generic[T]):
         self._remove = remove
         self._gate = Gate()
         self.name = name
+        self.quarantined = quarantine.errors
+        """The objects that the handler raised for, with what it raised; read-only."""
         self.removed = False
         """Whether it was taken away; the handler is not called any more."""
 
@@ -58,11 +60,6 @@ class Registration(Generic[T]):
         return len(self._pending)
 
     @property
-    def quarantined(self) -> Mapping[Key, str]:
-        """The objects that the handler raised for, with what it raised."""
-        return self._quarantine.errors
-
-    @property
     def failures(self) -> int:
         """How often the handler raised."""
         return self._quarantine.total
@@ -78,8 +75,15 @@ class Registration(Generic[T]):
             self._pending.discard(notice.key)
             if notice.new is not None:
                 notice = Notice(None, notice.new, notice.key, initial=True)
-        if not self.removed:
-            self._call(notice)
+        if self.removed:
+            return
+        try:
+            self._handler(notice)
+        except Exception as error:  # noqa: BLE001 — the handler is the user's; all others go on
+            self._hold(notice, error)
+        else:
+            if self.quarantined:
+                self._quarantine.release(notice.key)
 
     def catch_up(self, store: Store[T]) -> None:
         """Tell the handler of one object that was there when it came."""
@@ -99,16 +103,10 @@ class Registration(Generic[T]):
         """Let nobody wait any longer."""
         self._gate.shut()
 
-    def _call(self, notice: Notice[T]) -> None:
-        try:
-            self._handler(notice)
-        except Exception as error:  # noqa: BLE001 — the handler is the user's; all others go on
-            self._quarantine.hold(notice.key, f"handler {self.name}: {type(error).__name__}: {error}")
-            if notice.new is None:
-                self._quarantine.release(notice.key)
-        else:
-            if self._quarantine:
-                self._quarantine.release(notice.key)
+    def _hold(self, notice: Notice[T], error: Exception) -> None:
+        self._quarantine.hold(notice.key, f"handler {self.name}: {type(error).__name__}: {error}")
+        if notice.new is None:
+            self._quarantine.release(notice.key)
 
 
 class Handlers(Generic[T]):

@@ -5,9 +5,11 @@ from typing import Generic, TypeVar
 
 from informers.api.errors import CacheError
 from informers.api.objects import Key, Object
-from informers.cache.indexers import Indexer
+from informers.cache.indexers import Indexer, is_cheap
 
 T = TypeVar("T")
+
+_FEW = 512
 
 
 class IndexerFailed(CacheError):
@@ -23,11 +25,12 @@ class Index(Generic[T]):
     """The keys under each value of one indexer.
 
     Invariants: a value that has keys is there, and no other. A value with one key holds the key itself, one with
-    several a dict of them in the order they came, so that indexes of unique values stay small. Adding and discarding
-    are idempotent.
+    several a dict of them in the order they came, so that indexes of unique values stay small. What a key is under is
+    remembered, or known from an indexer that is cheap to ask again: an indexer that depends on more than the object
+    leaves no ghosts.
     """
 
-    __slots__ = ("_held", "indexer", "name", "unfinished")
+    __slots__ = ("_common", "_held", "_remembered", "indexer", "name", "unfinished")
 
     def __init__(self, name: str, indexer: Indexer[T], unfinished: list[Key] | None = None) -> None:
         """Start empty; `unfinished` are keys of objects that were stored before the index was there."""
@@ -35,6 +38,8 @@ class Index(Generic[T]):
         self.indexer = indexer
         self.unfinished = unfinished
         self._held: dict[str, Key | dict[Key, None]] = {}
+        self._remembered: dict[Key, tuple[str, ...]] | None = None if is_cheap(indexer) else {}
+        self._common: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def __len__(self) -> int:
         """Count the values."""
@@ -52,20 +57,16 @@ class Index(Generic[T]):
             raise IndexerFailed(self.name, obj.key, error) from error
         return values
 
-    def last_values(self, obj: Object[T]) -> tuple[str, ...]:
-        """Return the values that the stored object is under."""
-        try:
-            found = self.indexer(obj)
-            return found if type(found) is tuple else _items(found)
-        except Exception:  # noqa: BLE001 — the user's; it gave values when the object came, so only looking tells
-            return tuple(value for value in self._held if obj.key in self.keys(value))
-
     def values_if_any(self, obj: Object[T]) -> tuple[str, ...]:
         """Ask the indexer; no value where it raises, which whoever puts the object has reported."""
         try:
             return self.values(obj)
         except IndexerFailed:
             return ()
+
+    def last_values(self, old: Object[T]) -> Iterable[str]:
+        """Return what the stored object is under."""
+        return self.indexer(old) if self._remembered is None else self._remembered.get(old.key, ())
 
     def keys(self, value: str) -> list[Key]:
         """Return the keys under a value."""
@@ -75,7 +76,9 @@ class Index(Generic[T]):
         return list(held) if isinstance(held, dict) else [held]
 
     def add(self, key: Key, values: tuple[str, ...]) -> None:
-        """Put the key under each of the values."""
+        """Put the key under each of the values, besides those it is under."""
+        if values and self._remembered is not None:
+            self._remembered[key] = self._shared(values)
         for value in values:
             held = self._held.get(value)
             if held is None:
@@ -85,8 +88,16 @@ class Index(Generic[T]):
             elif held != key:
                 self._held[value] = {held: None, key: None}
 
-    def discard(self, key: Key, values: tuple[str, ...]) -> None:
-        """Take the key away from each of the values."""
+    def _shared(self, values: tuple[str, ...]) -> tuple[str, ...]:
+        """Return equal values that are there already, where there are few different ones: they are worth 0.1 kB."""
+        if len(self._common) < _FEW:
+            return self._common.setdefault(values, values)
+        return self._common.get(values, values)
+
+    def discard(self, key: Key, values: Iterable[str]) -> None:
+        """Take the key away from each of the values, which are all it is under."""
+        if self._remembered is not None:
+            self._remembered.pop(key, None)
         for value in values:
             held = self._held.get(value)
             if isinstance(held, dict):

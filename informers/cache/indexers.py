@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from functools import cache
+from operator import attrgetter
 from typing import Any, Optional, TypeVar
 
 import msgspec
@@ -53,35 +54,41 @@ def by_owner_uid(obj: Object[Any]) -> tuple[str, ...]:
     return tuple(owner.uid for owner in _decode_owned(obj.raw).metadata.owners or ())
 
 
-@cache  # equal arguments give one function, so that two controllers may declare the same index
-def by_label(name: str) -> Indexer[Any]:
-    """Find objects by the value of one label; those without it are not found."""
+class _ByLabel(msgspec.Struct, frozen=True):
+    name: str
 
-    def indexer(obj: Object[Any]) -> tuple[str, ...]:
-        value = obj.interned_labels.get(name)
+    def __call__(self, obj: Object[Any]) -> tuple[str, ...]:
+        value = obj.interned_labels.get(self.name)
         return () if value is None else (value,)
 
-    return indexer
+
+def by_label(name: str) -> Indexer[Any]:
+    """Find objects by the value of one label; those without it are not found."""
+    return _ByLabel(name)
 
 
-@cache
+def is_cheap(indexer: Indexer[Any]) -> bool:
+    """Say whether asking again costs less than remembering the answer; such an indexer never raises."""
+    return indexer in (by_namespace, by_cluster) or isinstance(indexer, _ByLabel)
+
+
+@cache  # equal arguments give one function, so that two controllers may declare the same index
 def by_path(*path: str) -> Indexer[Any]:
     """Find objects by what is at a path of field names: a text, a number, a boolean, or each entry of a list of those.
 
     Booleans are found as "true" and "false". Where a step is missing or is no object there is no value.
     """
     decode = _decoder(path)
+    last_of = attrgetter(".".join("next" for _ in path))
 
     def indexer(obj: Object[Any]) -> tuple[str, ...]:
         try:
-            node = decode(obj.raw)
-        except msgspec.ValidationError:  # a step that is there but holds no fields
+            found = last_of(decode(obj.raw))
+        except (msgspec.ValidationError, AttributeError):  # a step that holds no fields, or that is not there
             return ()
-        for _ in path:
-            if node is None:
-                return ()
-            node = node.next
-        return tuple(map(_text, node)) if isinstance(node, list) else () if node is None else (_text(node),)
+        if isinstance(found, list):
+            return tuple(map(_text, found))
+        return () if found is None else (_text(found),)
 
     return indexer
 
@@ -96,8 +103,10 @@ def _decoder(path: tuple[str, ...]) -> Callable[[bytes], Any]:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str | int | float):
+    if isinstance(value, int | float):
         return str(value)
     raise TypeError(f"expected a text, a number or a boolean to index by, found {type(value).__name__}")

@@ -12,11 +12,13 @@ class Quarantine:
     Invariant: a key is here from the moment it was held until its object is healthy or gone.
     """
 
-    __slots__ = ("_errors", "_held", "_released", "total")
+    __slots__ = ("_errors", "_held", "_released", "errors", "total")
 
     def __init__(self, held: Callable[[Key, str], None], released: Callable[[Key], None]) -> None:
         """Tell `held` of each new error of a key, `released` of each key that leaves."""
         self._errors: dict[Key, str] = {}
+        self.errors: Mapping[Key, str] = MappingProxyType(self._errors)
+        """The last error of each object, read-only."""
         self._held = held
         self._released = released
         self.total = 0
@@ -25,11 +27,6 @@ class Quarantine:
     def __len__(self) -> int:
         """Count the objects that are set aside."""
         return len(self._errors)
-
-    @property
-    def errors(self) -> Mapping[Key, str]:
-        """The last error of each object, read-only."""
-        return MappingProxyType(self._errors)
 
     def hold(self, key: Key, error: str) -> None:
         """Set an object aside."""

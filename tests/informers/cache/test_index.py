@@ -112,5 +112,5 @@ def test_what_cannot_be_a_value_is_refused_by_type() -> None:
 
 def test_two_who_ask_for_the_same_index_get_the_same_function() -> None:
     """Else the second declaration of an index would look like another one under a taken name."""
-    assert by_label("app") is by_label("app")
+    assert by_label("app") == by_label("app") != by_label("other")
     assert by_path("spec", "node") is by_path("spec", "node")
