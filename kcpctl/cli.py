@@ -19,17 +19,32 @@ EXIT_WRONG = 2
 _EPILOG = "A setting is taken from its flag, else its KCPCTL_* variable, else the --config file, else its default."
 
 
-def run_command(arguments: Sequence[str]) -> int:
+EXIT_INTERRUPTED = 130
+"""Exit code after a Ctrl-C before there was anything to stop, as shells count it."""
+
+
+def run_command(arguments: Sequence[str], *, platform: str = sys.platform) -> int:
     """Run one command and return the process' exit code; what is wrong is one line on stderr."""
     parsed = _parser().parse_args(arguments)
     command: Callable[[argparse.Namespace], int] = parsed.command
     try:
+        _check_platform(platform)
         return command(parsed)
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
     except ConfigurationError as error:
         print(f"kcpctl: {error}", file=sys.stderr)
         return EXIT_WRONG
     except BrokenPipeError:
         return 1
+
+
+def _check_platform(platform: str) -> None:
+    if platform == "win32":
+        raise ConfigurationError(
+            "the commands of kcpctl need file locks, unix sockets and signals, which Windows does not have; "
+            "the package informers works there, and with it controllers in a program of your own"
+        )
 
 
 def _parser() -> argparse.ArgumentParser:
