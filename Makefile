@@ -21,6 +21,8 @@ $(VENV)/bin/python:
 $(VENV)/.installed: requirements/run.txt pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@# As pip does for packages that are not editable: compiling is half of a start where Python may not write it down.
+	$(BIN)/python -m compileall -q informers controllers kcpctl
 	@touch $@
 
 $(VENV)/.installed-dev: requirements/dev.txt $(VENV)/.installed
