@@ -126,7 +126,7 @@ class EndpointSlices:
         """Say which endpoints the slice should publish; absence is never taken for deletion."""
         spec, status = obj.value.spec, obj.value.status
         published = [endpoint.url for endpoint in status.endpoints or ()]
-        complete = _is_complete(cluster)
+        complete = self.shards.complete and self.exports.complete
         known = self.shards.shards() if complete else self.shards.only(self.shard_name)
         if not complete and (published or not known.seen):
             return None  # nothing is known that could add to it, or take from it
@@ -163,19 +163,15 @@ class EndpointSlices:
             raise Ambiguous(f"multiple APIExports found for {reference}:{name}: in {', '.join(sorted(clusters))}")
         if clusters:
             return _Export(clusters.pop())
-        sighting = self.exports.held(reference, name)
+        sighting = self.exports.seen(reference, name)
         what = f"APIExport {reference}|{name}"
         if sighting is not None:
-            return _Export(sighting.what.cluster, Held(what, "it is not listed any more", sighting.held_since))
+            since = sighting.held_since  # None while the list that lacks it is still being told
+            return _Export(sighting.what.cluster, Held(what, "it is not listed any more", since) if since else None)
         is_local = bool(cluster.lister(LOGICAL_CLUSTERS).cluster("*").by_index(REFERENCE_INDEX, reference))
         if not is_published or is_local or self.exports.evidently_gone(reference, name):
             return _Export()
         return _Export(None, Held(what, "no server is known to have it", self.shards.shards().since))
-
-
-def _is_complete(cluster: Cluster) -> bool:
-    """Say whether all shards and exports have been listed in this process; how long ago does not matter."""
-    return cluster.lister(SHARDS, CACHE).synced and cluster.lister(EXPORTS, CACHE).synced
 
 
 def _reference(obj: Object[Slice]) -> tuple[str, str]:

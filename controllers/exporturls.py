@@ -29,7 +29,7 @@ class ExportUrls:
         """Say which URLs the export should show; absence is never taken for deletion."""
         status = obj.value.status
         published = [endpoint.url for endpoint in status.virtual_workspaces or ()]
-        complete = cluster.lister(SHARDS, CACHE).synced
+        complete = self.shards.complete
         known = self.shards.shards() if complete else self.shards.only(self.shard_name)
         if not complete and (published or not known.seen):
             return None

@@ -1,6 +1,7 @@
 """Shards and APIExports as last seen, in the form that controllers ask for."""
 
 from datetime import datetime
+from typing import Protocol
 
 import msgspec
 
@@ -17,6 +18,14 @@ def _read_shard(obj: Object[Shard]) -> SeenShard:
     return SeenShard(obj.name, obj.value.spec.virtual_workspace_url, dict(obj.labels))
 
 
+class Feed(Protocol):
+    """A handler's place at an informer."""
+
+    @property
+    def synced(self) -> bool:
+        """Whether the handler has been told everything that was there when it came."""
+
+
 class ShardMemory:
     """All Shards, collapsed by name: a shard may be listed twice, at home and elsewhere."""
 
@@ -26,6 +35,7 @@ class ShardMemory:
         self._memory: Memory[Shard, SeenShard] = Memory(_read_shard, clock, self._evident)
         self._clock = clock
         self._since: datetime | None = None
+        self._feed: Feed | None = None
         self._made: tuple[int, datetime | None, Shards] = (-1, None, Shards())
 
     def handler(self, source: str) -> Handler[Shard]:
@@ -47,12 +57,19 @@ class ShardMemory:
         here = (s.what for s in self._memory if s.source == "local" and s.held_since is None)
         return Shards(tuple(shard for shard in here if shard.name == name))
 
-    def completed(self) -> None:
-        """Note that the complete set is known from now on."""
-        self._since = self._since or self._clock.now()
+    def fed_by(self, feed: Feed) -> None:
+        """Take what says when the cache's whole first list has been told; a list that is only stored does not count."""
+        self._feed = feed
+
+    @property
+    def complete(self) -> bool:
+        """Whether all shards have been seen once in this process; how long ago does not matter."""
+        return self._feed is not None and self._feed.synced
 
     def shards(self) -> Shards:
         """Return all that is known; the same value until something changes."""
+        if self._since is None and self.complete:
+            self._since = self._clock.now()
         if self._made[:2] != (self._memory.version, self._since):
             self._made = (self._memory.version, self._since, self._collapsed())
         return self._made[2]
@@ -108,6 +125,16 @@ class ExportMemory:
         self._gone = Bounded()
         self._memory: Memory[Export, SeenExport] = Memory(_read_export, clock, self._evident)
         self._made: tuple[int, dict[tuple[str, str], list[Sighting[SeenExport]]]] = (-1, {})
+        self._feed: Feed | None = None
+
+    def fed_by(self, feed: Feed) -> None:
+        """Take what says when the cache's whole first list has been told."""
+        self._feed = feed
+
+    @property
+    def complete(self) -> bool:
+        """Whether all exports have been seen once in this process; how long ago does not matter."""
+        return self._feed is not None and self._feed.synced
 
     def handler(self, source: str) -> Handler[Export]:
         """Return the handler for the APIExport informer of one source."""
@@ -118,9 +145,9 @@ class ExportMemory:
         """APIExports that cannot be read now."""
         return self._memory.malformed
 
-    def held(self, reference: str, name: str) -> Sighting[SeenExport] | None:
-        """Return the export that was there and is not listed any more, without evidence that it went."""
-        return next((s for s in self._find(reference, name) if s.held_since is not None), None)
+    def seen(self, reference: str, name: str) -> Sighting[SeenExport] | None:
+        """Return the export as last seen: one that is there, else one that was there and has not evidently gone."""
+        return min(self._find(reference, name), key=lambda s: (s.held_since is not None, s.key), default=None)
 
     def evidently_gone(self, reference: str, name: str) -> bool:
         """Say whether the export was deleted before our eyes."""

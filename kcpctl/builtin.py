@@ -45,19 +45,16 @@ class Ours:
 
     def feed(self, manager: Manager) -> None:
         """Have the memories hear of each change before the controllers do; the Manager must not have begun."""
-        for server, shards in ((LOCAL, self.local_shards), (CACHE, SHARDS)):
-            manager.informer(shards, server).add_handler(self.shards.handler(server), name="memory")
-            manager.informer(EXPORTS, server).add_handler(self.exports.handler(server), name="memory")
+        for server, resource in ((LOCAL, self.local_shards), (CACHE, SHARDS)):
+            shards = manager.informer(resource, server).add_handler(self.shards.handler(server), name="memory")
+            exports = manager.informer(EXPORTS, server).add_handler(self.exports.handler(server), name="memory")
+        self.shards.fed_by(shards)
+        self.exports.fed_by(exports)
 
-    def jobs(self, manager: Manager, client: Client, waiting: Waiting) -> Iterator[Coroutine[Any, Any, None]]:
+    def jobs(self, client: Client, waiting: Waiting) -> Iterator[Coroutine[Any, Any, None]]:
         """Return what has to run beside the Manager; each job ends by itself."""
-        yield self._note_completeness(manager)
         if self.registration is not None:
             yield _register(self.registration, client, waiting)
-
-    async def _note_completeness(self, manager: Manager) -> None:
-        await manager.informer(SHARDS, CACHE).wait_synced()
-        self.shards.completed()
 
 
 def all_ours(settings: RunSettings, urls: ShardUrls | None, *, is_new_store: bool, clock: Clock = _SYSTEM) -> Ours:

@@ -96,8 +96,7 @@ class _Endpoints:
         """Look at what is known now."""
         self._manager = manager
         self._ours = ours
-        kinds: tuple[Resource[Any], ...] = (SHARDS, EXPORTS)
-        self._complete = all(manager.informer(kind, CACHE).synced for kind in kinds)
+        self._complete = ours.shards.complete and ours.exports.complete
 
     def view(self, obj: Object[Slice]) -> SliceView:
         """Return one slice with the source of each endpoint; one that cannot be read shows no endpoints."""
@@ -130,10 +129,10 @@ class _Endpoints:
 
     def _clusters(self, reference: str, name: str) -> set[str]:
         informers = [self._manager.informer(EXPORTS, server) for server in (LOCAL, CACHE)]
-        keys = [informer.lister for informer in informers if informer.synced]
-        found = {obj.cluster for lister in keys for obj in lister.by_index(REFERENCE_INDEX, f"{reference}:{name}")}
-        held = self._ours.exports.held(reference, name)
-        return found | {held.what.cluster} if held else found
+        listers = [informer.lister for informer in informers if informer.synced]
+        found = {obj.cluster for lister in listers for obj in lister.by_index(REFERENCE_INDEX, f"{reference}:{name}")}
+        seen = self._ours.exports.seen(reference, name)
+        return found | {seen.what.cluster} if seen else found
 
     def _endpoint(self, url: str, shard: SeenShard) -> Endpoint:
         if shard.held_since is not None:

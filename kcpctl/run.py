@@ -2,23 +2,21 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from informers.api.errors import ConfigurationError
 from informers.cache.informer import SharedInformer
 from informers.clock import Clock, SystemClock
 from informers.runtime.controller import Controller
 from informers.runtime.manager import Manager
 from informers.tasks import background, first
-from kcpctl import __version__, contexts, control, logs
+from kcpctl import __version__, contexts, logs
+from kcpctl.answers import answering_commands
 from kcpctl.arrivals import hurry_for_new_kinds
 from kcpctl.builtin import LOCAL, labels_of
 from kcpctl.collecting import collect
-from kcpctl.datadir import locked
 from kcpctl.embedded import check_urls
 from kcpctl.greeting import export_line, greet, kubectl, state_line
 from kcpctl.grounds import Ground, ground
@@ -27,11 +25,10 @@ from kcpctl.process import run_process
 from kcpctl.progress import tell_of_first_syncs
 from kcpctl.quarantines import Quarantines
 from kcpctl.readiness import Readiness
-from kcpctl.report import Process, Report, shown
+from kcpctl.report import Process
 from kcpctl.settings import RunSettings
 from kcpctl.slim import settle_later
 from kcpctl.troubles import Troubles
-from kcpctl.workspaces import CREATE
 
 Controllers = Sequence[Controller[Any]]
 
@@ -52,28 +49,40 @@ def run(settings: RunSettings, modules: Sequence[str]) -> int:
 
 
 async def _run(settings: RunSettings, controllers: Controllers, stop: asyncio.Event) -> None:
-    log, observer, set_aside, clock = logs.logger(), logs.LogObserver(), Quarantines(), SystemClock()
+    log, observer, set_aside = logs.logger(), logs.LogObserver(), Quarantines()
     async with ground(settings, observer.notice, stop, has_modules=bool(controllers)) as found:
-        ours = found.ours
-        every = (*(ours.controllers if ours else ()), *controllers)
+        every = (*(found.ours.controllers if found.ours else ()), *controllers)
         manager = Manager(found.servers, every, observers=(observer, set_aside), grace=settings.grace)
-        jobs: list[Coroutine[Any, Any, None]] = [_settle(manager, clock), tell_of_first_syncs(manager, log, clock)]
-        if ours:
-            ours.feed(manager)
-            Troubles(ours, log).watch(manager)
-            jobs.extend(ours.jobs(manager, found.servers[LOCAL].client(), partial(_register_later, log)))
-        if found.embedded:
-            found.embedded.readiness.informers = partial(_local_informers, manager)
-            jobs.append(_say_when_stopping(found.embedded.readiness, stop))
-            if controllers:
-                hurry_for_new_kinds(manager)
-        process = _process(settings, found)
-        async with _answering(settings, found, partial(collect, process, manager, ours, set_aside), log):
+        _prepare(manager, found, log, has_modules=bool(controllers))
+        report = partial(collect, _process(settings, found), manager, found.ours, set_aside)
+        async with answering_commands(settings, found, report):
             greet(_greeting(settings, found, every))
             for note in found.notes:
                 log.warning(note)
-            async with background(*jobs):
+            async with background(*_jobs(manager, found, stop, log)):
                 await manager.run(stop)
+
+
+def _prepare(manager: Manager, found: Ground, log: logs.Log, *, has_modules: bool) -> None:
+    """Have everybody in place who hears of changes before the controllers do."""
+    if found.ours:
+        found.ours.feed(manager)
+        Troubles(found.ours, log).watch(manager)
+    if found.embedded:
+        found.embedded.readiness.informers = partial(_local_informers, manager)
+        if has_modules:
+            hurry_for_new_kinds(manager)
+
+
+def _jobs(manager: Manager, found: Ground, stop: asyncio.Event, log: logs.Log) -> Iterator[Coroutine[Any, Any, None]]:
+    """Return what runs beside the Manager."""
+    clock = SystemClock()
+    yield _settle(manager, clock)
+    yield tell_of_first_syncs(manager, log, clock)
+    if found.ours:
+        yield from found.ours.jobs(found.servers[LOCAL].client(), partial(_register_later, log))
+    if found.embedded:
+        yield _say_when_stopping(found.embedded.readiness, stop)
 
 
 def _process(settings: RunSettings, found: Ground) -> Process:
@@ -99,50 +108,6 @@ async def _settle(manager: Manager, clock: Clock) -> None:
 
 def _register_later(log: Any, seconds: float, error: BaseException) -> None:
     log.warning("shard is not registered yet", error=error, retry_in=round(seconds, 1))
-
-
-# What other commands can ask
-
-
-@asynccontextmanager
-async def _answering(
-    settings: RunSettings, found: Ground, report: Callable[[], Report], log: Any
-) -> AsyncIterator[None]:
-    """Answer `kcpctl status` and others; a process that keeps nothing does without where the directory is another's."""
-
-    async def status(_: control.JSON) -> control.JSON:
-        return shown(report())
-
-    async def create_workspace(question: control.JSON) -> control.JSON:
-        if found.embedded is None:
-            raise ConfigurationError("expected a process with a shard of its own, found one that runs controllers only")
-        return dict(await found.embedded.create_workspace(str(question["path"])))
-
-    with _held(settings, found, log) as is_held:
-        if not is_held:
-            yield
-            return
-        async with control.serving(settings.data_dir, {"status": status, CREATE: create_workspace}):
-            yield
-
-
-@contextmanager
-def _held(settings: RunSettings, found: Ground, log: Any) -> Iterator[bool]:
-    """Hold the data directory, if that has not been done, and say whether it is ours."""
-    if found.embedded:
-        yield True
-        return
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(locked(settings.data_dir))
-        except ConfigurationError as error:
-            log.warning("kcpctl status cannot ask this process", error=error)
-            yield False
-            return
-        yield True
-
-
-# What is said at the start
 
 
 def _greeting(settings: RunSettings, found: Ground, controllers: Iterable[Controller[Any]]) -> Iterator[str]:

@@ -184,14 +184,17 @@ def test_an_export_is_found_by_cluster_name_and_by_path_while_held() -> None:
     memory = ExportMemory(VirtualClock())
     see = memory.handler("cache")
     see(put(export("e", "c1", "root:org")))
-    assert memory.held("root:org", "e") is None
+    there = memory.seen("root:org", "e")
+    assert there is not None
+    assert there.held_since is None
 
     see(gone(export("e", "c1", "root:org"), Evidence.ABSENT_FROM_LIST))
 
     for reference in ("c1", "root:org"):
-        found = memory.held(reference, "e")
+        found = memory.seen(reference, "e")
         assert found is not None
         assert found.what.cluster == "c1"
+        assert found.held_since is not None
     assert not memory.evidently_gone("c1", "e")
 
 
@@ -207,3 +210,20 @@ def test_an_export_deleted_before_our_eyes_is_evidently_gone_until_it_is_back() 
     see(put(export("e", "c2", "root:org")))
     assert not memory.evidently_gone("root:org", "e")
     assert memory.evidently_gone("c1", "e")
+
+
+def test_knowledge_is_complete_once_everything_was_told_not_once_it_is_stored() -> None:
+    class Feed:
+        synced = False
+
+    feed, clock = Feed(), VirtualClock(NOON)
+    memory = ShardMemory(clock)
+    memory.fed_by(feed)
+    memory.handler("cache")(put(shard("amber")))
+    assert not memory.complete
+    assert memory.shards().since is None
+
+    feed.synced = True
+
+    assert memory.complete
+    assert memory.shards().since == NOON

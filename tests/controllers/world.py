@@ -67,8 +67,8 @@ class Knowledge:
             for resource in (SHARDS, EXPORTS, PARTITIONS, LOGICAL_CLUSTERS, SLICES)
         }
         self.shards, self.exports = ShardMemory(self.clock), ExportMemory(self.clock)
-        if self.synced:
-            self.shards.completed()
+        self.shards.fed_by(self)
+        self.exports.fed_by(self)
         self.show(made(LOGICAL_CLUSTERS, "cluster", "c1", annotations={"kcp.io/path": "root:one"}))
 
     def show(self, obj: Object[Any], server: str = "local") -> None:
@@ -86,7 +86,6 @@ class Knowledge:
     def sync(self) -> None:
         """Let the cache's first lists be in."""
         self.synced = True
-        self.shards.completed()
 
     def _resource(self, obj: Object[Any]) -> Resource[Any]:
         return next(r for r in (SHARDS, EXPORTS, PARTITIONS, LOGICAL_CLUSTERS, SLICES) if r.kind == obj.kind)

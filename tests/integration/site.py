@@ -5,7 +5,7 @@ the servers. Only sockets and processes are missing.
 """
 
 import json
-from asyncio import Task, wait
+from asyncio import Task
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
@@ -141,9 +141,12 @@ class Site:
         labels: tuple[str, ...] = (),
         url: str = "",
         deprecated_urls: bool = True,
-        cache_away: bool = False,
+        cache: str = "",
     ) -> AsyncIterator[ShardProcess]:
-        """Run a shard beside the block, over the store that it had when it ran before."""
+        """Run a shard beside the block, over the store that it had when it ran before.
+
+        `cache` may be "away" or "silent": then it refuses, or does not answer, until the test wants it.
+        """
         clock = self.clock
         is_new = name not in self._stores
         storage = self.store(name)
@@ -164,13 +167,16 @@ class Site:
         manager = Manager(servers, ours.controllers, observers=[visits], clock=clock)
         ours.feed(manager)
         running = Running(manager, ours.controllers, visits, self._homes[name])
-        jobs = ours.jobs(manager, servers[LOCAL].client(), _unexpected)
+        jobs = ours.jobs(servers[LOCAL].client(), _unexpected)
         try:
             async with background(server.run()), manager, background(*jobs) as tasks:
                 process = ShardProcess(name, workspace, servers, ours, running, tasks[-1], requests)
-                if cache_away:
+                if cache == "away":
                     await process.cache.go_away()
+                elif cache == "silent":
+                    process.cache.hold()
                 self.shards[name] = process
+                await process.registering
                 yield process
         finally:
             self.shards.pop(name, None)
@@ -204,9 +210,6 @@ class Site:
 
     async def settle(self, *, away: Collection[str] = ()) -> None:
         """Wait until nothing is left to be done by any controller, letting as much time pass as that takes."""
-        for process in self.shards.values():
-            await wait({process.registering})
-            process.registering.result()
         running = [process.running for process in self.shards.values()]
         try:
             await self.clock.run(wait_quiet(*running, attempts=NEVER, away=away))
@@ -214,9 +217,15 @@ class Site:
             reasons = "; ".join(reason.what for each in running for reason in each.busy(away))
             raise AssertionError(f"expected quiet within a day of virtual time, found that {reasons}") from error
 
-    async def restart_cache(self, *, empty: bool = False) -> None:
-        """Start the cache server anew, with what it held or with nothing; its connections break."""
-        self.cache.start(MemoryStorage(clock=self.clock) if empty else self.cache.storage)
+    async def restart_cache(self, *, empty: bool = False, revision: int | None = None) -> None:
+        """Start the cache server anew, with what it held or with nothing; its connections break.
+
+        An empty one begins at a revision that the clock gives, as ours do, or at the one named, as others may.
+        """
+        if empty:
+            await self.clock.advance(1)  # no two stores begin at the same moment
+        fresh = MemoryStorage(clock=self.clock, revision=revision)
+        self.cache.start(fresh if empty else self.cache.storage)
         for name, process in self.shards.items():
             self._homes[name][CACHE] = self.cache.home
             await process.cache.cut()
