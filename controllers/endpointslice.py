@@ -158,7 +158,8 @@ class EndpointSlices:
         reference, name = _reference(obj)
         halves = cluster.pair(EXPORTS, CACHE).cluster("*")
         found = halves if complete or halves.local is None else halves.local
-        clusters = {export.cluster for export in found.by_index(REFERENCE_INDEX, f"{reference}:{name}")}
+        everywhere = found.by_index(REFERENCE_INDEX, f"{reference}:{name}")
+        clusters = {export.cluster for export in everywhere if export.key.shard != self.shard_name}  # no copies of ours
         if len(clusters) > 1:
             raise Ambiguous(f"multiple APIExports found for {reference}:{name}: in {', '.join(sorted(clusters))}")
         if clusters:

@@ -72,8 +72,8 @@ class Replicator:
             self.held.add(key)
             return None
         self.held.discard(key)
-        self._originals.discard(key)
         await self._delete(copy, cluster)
+        self._originals.discard(key)  # not before: a deletion that fails is tried again, on the same evidence
         return None
 
     def _copy(self, name: str, cluster: Cluster) -> Object[Any] | None:

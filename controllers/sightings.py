@@ -7,10 +7,11 @@ import msgspec
 
 from controllers.evidence import Bounded, Malformed, Memory, Sighting
 from controllers.kinds import Export, Shard
+from controllers.names import CACHE
 from controllers.publishing import SeenShard, Shards
 from controllers.urls import UnusableUrl, virtual_workspace_url
 from informers.api.objects import PATH, Key, Object
-from informers.cache.notices import Handler
+from informers.cache.notices import Handler, Notice
 from informers.clock import Clock
 
 
@@ -27,10 +28,15 @@ class Feed(Protocol):
 
 
 class ShardMemory:
-    """All Shards, collapsed by name: a shard may be listed twice, at home and elsewhere."""
+    """All Shards, collapsed by name: a shard may be listed twice, at home and elsewhere.
 
-    def __init__(self, clock: Clock) -> None:
-        """Start knowing nothing."""
+    Of what is stored at `home` the local server says all there is to say; its copies in the cache do not count. The
+    one exception is the Shard of home itself, which is made anew whenever somebody deletes it: its copy bridges that.
+    """
+
+    def __init__(self, clock: Clock, *, home: str = "") -> None:
+        """Start knowing nothing; `home` is the local shard's name."""
+        self._home = home
         self._retired = Bounded()
         self._memory: Memory[Shard, SeenShard] = Memory(_read_shard, clock, self._evident)
         self._clock = clock
@@ -40,7 +46,13 @@ class ShardMemory:
 
     def handler(self, source: str) -> Handler[Shard]:
         """Return the handler for the Shard informer of one source."""
-        return self._memory.handler(source)
+        handle = self._memory.handler(source)
+
+        def foreign(notice: Notice[Shard]) -> None:
+            if notice.key.shard != self._home or notice.key.name == self._home:
+                handle(notice)
+
+        return foreign if source == CACHE and self._home else handle
 
     @property
     def malformed(self) -> list[Malformed]:
@@ -118,10 +130,14 @@ def _read_export(obj: Object[Export]) -> SeenExport:
 
 
 class ExportMemory:
-    """All APIExports, found by what slices reference them by."""
+    """All APIExports, found by what slices reference them by.
 
-    def __init__(self, clock: Clock) -> None:
-        """Start knowing nothing."""
+    Of what is stored at `home` the local server says all there is to say; its copies in the cache do not count.
+    """
+
+    def __init__(self, clock: Clock, *, home: str = "") -> None:
+        """Start knowing nothing; `home` is the local shard's name."""
+        self._home = home
         self._gone = Bounded()
         self._memory: Memory[Export, SeenExport] = Memory(_read_export, clock, self._evident)
         self._made: tuple[int, dict[tuple[str, str], list[Sighting[SeenExport]]]] = (-1, {})
@@ -138,7 +154,13 @@ class ExportMemory:
 
     def handler(self, source: str) -> Handler[Export]:
         """Return the handler for the APIExport informer of one source."""
-        return self._memory.handler(source)
+        handle = self._memory.handler(source)
+
+        def foreign(notice: Notice[Export]) -> None:
+            if notice.key.shard != self._home:
+                handle(notice)
+
+        return foreign if source == CACHE and self._home else handle
 
     @property
     def malformed(self) -> list[Malformed]:

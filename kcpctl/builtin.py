@@ -62,8 +62,8 @@ def all_ours(settings: RunSettings, urls: ShardUrls | None, *, is_new_store: boo
 
     Without URLs the Shard is left to whoever knows them.
     """
-    shards, exports = ShardMemory(clock), ExportMemory(clock)
     name = settings.shard_name
+    shards, exports = ShardMemory(clock, home=name), ExportMemory(clock, home=name)
     registration = Registration(name, urls, labels_of(settings)) if urls else None
     controllers: list[Controller[Any]] = []
     if settings.slice_controller != "off":
@@ -77,7 +77,7 @@ def all_ours(settings: RunSettings, urls: ShardUrls | None, *, is_new_store: boo
 
 def slices_alone(name: str, shards: Resource[Shard], partitions: Resource[Partition]) -> Ours:
     """Return the slice controller alone, for the shard of that name, which wants these resources asked for."""
-    seen, exports = ShardMemory(_SYSTEM), ExportMemory(_SYSTEM)
+    seen, exports = ShardMemory(_SYSTEM, home=name), ExportMemory(_SYSTEM, home=name)
     made = endpoint_slices(seen, exports, name, local_shards=shards, partitions=partitions)
     return Ours(seen, exports, (made,), local_shards=shards)
 

@@ -227,3 +227,39 @@ def test_knowledge_is_complete_once_everything_was_told_not_once_it_is_stored() 
 
     assert memory.complete
     assert memory.shards().since == NOON
+
+
+def test_of_what_is_at_home_the_copies_say_nothing() -> None:
+    memory = ShardMemory(VirtualClock(), home="root")
+    memory.handler("local")(put(shard("other")))
+    memory.handler("cache")(put(shard("other", home="root")))
+    memory.handler("cache")(gone(shard("other", home="root"), Evidence.ABSENT_FROM_LIST))
+
+    memory.handler("local")(gone(shard("other"), Evidence.DELETED_EVENT))
+
+    assert known(memory) == {}
+
+
+def test_the_copy_of_the_own_shard_bridges_the_moment_until_it_is_made_anew() -> None:
+    memory = ShardMemory(VirtualClock(), home="root")
+    memory.handler("local")(put(shard("root")))
+    memory.handler("cache")(put(shard("root", home="root")))
+
+    memory.handler("local")(gone(shard("root"), Evidence.DELETED_EVENT))
+
+    assert known(memory) == {"root": ("https://root", False)}
+
+
+def test_an_export_deleted_at_home_is_gone_whatever_became_of_its_copy() -> None:
+    memory = ExportMemory(VirtualClock(), home="amber")
+    copy = Reader(EXPORTS).object(
+        b'{"metadata": {"name": "e", "annotations": {"kcp.io/cluster": "c1", "kcp.io/shard": "amber"}}}'
+    )
+    memory.handler("local")(put(export("e", "c1")))
+    memory.handler("cache")(put(copy))
+    memory.handler("cache")(gone(copy, Evidence.ABSENT_FROM_LIST))
+
+    memory.handler("local")(gone(export("e", "c1"), Evidence.DELETED_EVENT))
+
+    assert memory.seen("c1", "e") is None
+    assert memory.evidently_gone("c1", "e")

@@ -66,7 +66,7 @@ class Knowledge:
             for server in ("local", "cache")
             for resource in (SHARDS, EXPORTS, PARTITIONS, LOGICAL_CLUSTERS, SLICES)
         }
-        self.shards, self.exports = ShardMemory(self.clock), ExportMemory(self.clock)
+        self.shards, self.exports = ShardMemory(self.clock, home="amber"), ExportMemory(self.clock, home="amber")
         self.shards.fed_by(self)
         self.exports.fed_by(self)
         self.show(made(LOGICAL_CLUSTERS, "cluster", "c1", annotations={"kcp.io/path": "root:one"}))
