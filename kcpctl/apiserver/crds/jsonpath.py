@@ -23,22 +23,25 @@ class JsonPath:
         self._steps = _Parser(text).steps()
 
     def find(self, value: Any) -> list[Any]:
-        """Return what the path leads to, in order."""
+        """Return what the path leads to, in order, each place once."""
         return _walk([value], self._steps)
 
 
 def _walk(values: list[Any], steps: Iterable[Step]) -> list[Any]:
     for step in steps:
-        values = [found for value in values for found in step(value)]
+        # One place may be reached in many ways, with every `..` in many more: it is gone on from once.
+        values = list({id(found): found for value in values for found in step(value)}.values())
     return values
 
 
 _FIELD = re.compile(r"(?:\\.|[^.\[\]\\\s{}()=!<>|,])+")
-_INDEX = re.compile(r"-?\d+")
-_SLICE = re.compile(r"(-?\d+)?:(-?\d+)?(?::(\d+))?")
+_INDEX = re.compile(r"-?\d{1,18}")
+_SLICE = re.compile(r"(-?\d{1,18})?:(-?\d{1,18})?(?::(\d{1,18}))?")
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 _COMPARISON = re.compile(r"\s*(==|!=|<=|>=|<|>)\s*")
-_NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"-?\d{1,18}(\.\d{1,18})?([eE][+-]?\d{1,3})?")
+_DEEPEST = 16
+"""Filters inside filters: reading and applying them takes stack."""
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -53,6 +56,7 @@ class _Parser:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
+        self.depth = 0
 
     def steps(self) -> list[Step]:
         found = []
@@ -114,12 +118,18 @@ class _Parser:
         return _index(int(index[0]))
 
     def _filter(self) -> Step:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise self._unreadable(f"at most {_DEEPEST} filters inside each other")
         left = self._operand()
         comparison = _COMPARISON.match(self.text, self.at)
         if comparison is None:
-            return _existing(left)
-        self.at = comparison.end()
-        return _comparing(left, _COMPARE[comparison[1]], self._operand())
+            step = _existing(left)
+        else:
+            self.at = comparison.end()
+            step = _comparing(left, _COMPARE[comparison[1]], self._operand())
+        self.depth -= 1
+        return step
 
     def _operand(self) -> "Operand":
         self._blanks()

@@ -52,8 +52,9 @@ def name_of(steps: Sequence[str | int]) -> str:
 def locate(errors: Iterable[ValidationError], schema: JSON, value: Any) -> list[Finding]:
     """Locate errors, without those that kube-openapi does not get to: it stops at the first error of some kinds."""
     findings = [_finding(error, schema, value) for error in errors]
-    found = {(f.place, f.steps, f.keyword) for f in findings}
-    return [f for f in findings if not _is_shadowed(f, found)]
+    strings = {(f.place, f.steps, f.keyword) for f in findings if f.keyword in _STRING_ORDER}
+    sizes = {(f.place, f.steps) for f in findings if f.keyword in _SIZES}
+    return [f for f in findings if not (_is_shadowed(f, strings) or (sizes and _is_inside(f, sizes)))]
 
 
 def _finding(error: ValidationError, schema: JSON, value: Any) -> Finding:
@@ -75,15 +76,20 @@ def _at(root: Any, steps: Steps) -> Any:
     return root
 
 
-def _is_shadowed(finding: Finding, found: set[tuple[Steps, Steps, str]]) -> bool:
-    if finding.keyword in _STRING_ORDER:
-        earlier = _STRING_ORDER[: _STRING_ORDER.index(finding.keyword)]
-        return any((finding.place, finding.steps, keyword) in found for keyword in earlier)
-    for place, steps, keyword in found:
-        is_inside = finding.place[: len(place)] == place and finding.steps[: len(steps)] == steps
-        if keyword in _SIZES and is_inside and (*finding.place, finding.keyword)[len(place)] in _INSIDE_OBJECTS:
-            return True
-    return False
+def _is_shadowed(finding: Finding, strings: set[tuple[Steps, Steps, str]]) -> bool:
+    if finding.keyword not in _STRING_ORDER:
+        return False
+    earlier = _STRING_ORDER[: _STRING_ORDER.index(finding.keyword)]
+    return any((finding.place, finding.steps, keyword) in strings for keyword in earlier)
+
+
+def _is_inside(finding: Finding, sizes: set[tuple[Steps, Steps]]) -> bool:
+    """Say whether an object around the finding has too few or too many members, which alone is reported then."""
+    place, steps = finding.place, finding.steps
+    return any(
+        step in _INSIDE_OBJECTS and any((place[:at], steps[:depth]) in sizes for depth in range(len(steps) + 1))
+        for at, step in enumerate((*place, finding.keyword))
+    )
 
 
 def junctions(findings: Iterable[Finding], schema: JSON, depth: int) -> list[Junction]:

@@ -4,7 +4,6 @@ Other formats are ignored, as are int32, int64, float and double, which real ser
 """
 
 import base64
-import binascii
 import re
 from collections.abc import Callable
 from datetime import date
@@ -15,8 +14,8 @@ from informers.api.names import label_errors, subdomain_errors
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _TIME = re.compile(r"(\d\d):(\d\d):(\d\d)(.\d+)?(z|[+-]\d\d:\d\d)", re.ASCII)
-_GO_DURATION = re.compile(r"[-+]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
-_WORDY_DURATION = re.compile(r"(\d+)\s*([A-Za-zµ]+)", re.ASCII)
+_GO_DURATION = re.compile(r"[-+]?(0|((\d++\.?\d*+|\.\d++)(ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
+_WORDY_DURATION = re.compile(r"(?<!\d)(\d++)\s*+([A-Za-zµ]+)", re.ASCII)
 _UNITS = frozenset(("ns", "us", "µs", "ms", "s", "m", "h", "hr", "d", "w", "wk"))
 _UNIT_STEMS = ("nano", "micro", "milli", "sec", "min", "hour", "day", "week")
 _HOST_LABEL = re.compile(r"[^\W_]([^\W_]|-){0,61}[^\W_]|[^\W_]")
@@ -24,6 +23,8 @@ _MAC = re.compile(
     r"([0-9A-Fa-f]{2})(?:(:[0-9A-Fa-f]{2}){5,7}|(-[0-9A-Fa-f]{2}){5,7}|(:[0-9A-Fa-f]{2}){19}|(-[0-9A-Fa-f]{2}){19})"
     r"|[0-9A-Fa-f]{4}(\.[0-9A-Fa-f]{4}){2,3}|[0-9A-Fa-f]{4}(\.[0-9A-Fa-f]{4}){9}"
 )
+_LONGEST_EMAIL = 320
+"""64 letters, @ and 255 more are the longest address of RFC 5321; the parser takes its time, and stack, for more."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _AUTHORITY = re.compile(r"(?:[^@]*@)?(\[[^\]]*\]|[^:\[\]\s<>\"\\^`{|}]*)(:\d*)?")
@@ -58,6 +59,8 @@ def _is_duration(text: str) -> bool:
 
 
 def _is_email(text: str) -> bool:
+    if len(text) > _LONGEST_EMAIL:
+        return False
     local, at, domain = parseaddr(text)[1].rpartition("@")
     return bool(at and local and domain) and " " not in domain and "@" not in local
 
@@ -120,7 +123,7 @@ def _is_authority(text: str) -> bool:
 def _is_base64(text: str) -> bool:
     try:
         base64.b64decode(text, validate=True)
-    except binascii.Error:
+    except ValueError:  # also for letters beyond ASCII
         return False
     return True
 

@@ -2,12 +2,15 @@
 
 from typing import Any
 
+import msgspec
+
 from kcpctl.apiserver.schema.formats import enforced
 from kcpctl.apiserver.schema.nodes import JSON
 from kcpctl.apiserver.schema.patterns import translate
 
 _AS_THEY_ARE = ("maxItems", "maxLength", "maxProperties", "minItems", "minLength", "minProperties", "multipleOf")
 _INT_OR_STRING = ["integer", "string"]
+_sorted = msgspec.json.Encoder(order="sorted").encode
 
 
 def to_json_schema(schema: JSON) -> JSON:
@@ -76,8 +79,4 @@ def _junctors(schema: JSON) -> JSON:
 
 
 def _unique(values: list[Any]) -> list[Any]:
-    kept: list[Any] = []
-    for value in values:
-        if not any(value == other and type(value) is type(other) for other in kept):
-            kept.append(value)
-    return kept
+    return list({_sorted(value): value for value in values}.values())

@@ -61,3 +61,20 @@ def test_any_text_is_a_path_or_refused(text: str) -> None:
 @given(st.text("ab.é/- ", min_size=1, max_size=8))
 def test_any_name_can_be_quoted(name: str) -> None:
     assert JsonPath(f"['{name}']").find({name: 1}) == [1]
+
+
+def test_descents_after_descents_go_on_from_each_place_once() -> None:
+    chain: dict[str, Any] = {"b": 1}
+    for _ in range(100):
+        chain = {"a": chain}
+
+    assert JsonPath("..a..a..a..a..a..a..b").find(chain) == [1]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [f".a[{'9' * 5000}]", f".a[{'9' * 5000}:]", f".a[?(@.b=={'9' * 5000})]", ".a" + "[?(@" * 2000],
+)
+def test_a_path_that_asks_for_too_much_cannot_be_read(path: str) -> None:
+    with pytest.raises(JsonPathError):
+        JsonPath(path)

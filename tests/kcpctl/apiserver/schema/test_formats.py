@@ -67,3 +67,11 @@ def test_number_formats_are_known_and_not_enforced() -> None:
 
 def test_other_formats_mean_nothing() -> None:
     assert (enforced("time"), recognized("time")) == ("", False)
+
+
+@pytest.mark.parametrize("name", GOOD)
+@pytest.mark.parametrize("piece", ["1", "a.", "(", ":", "@", "1 ", "\u00e9", "é1"])
+def test_hostile_texts_are_told_apart_as_quickly_as_others(name: str, piece: str) -> None:
+    hostile = piece * 50_001
+
+    assert CHECKERS[enforced(name)](hostile) is (name == "password")

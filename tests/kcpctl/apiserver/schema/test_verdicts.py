@@ -189,3 +189,24 @@ def test_a_property_called_like_a_keyword_is_a_property() -> None:
     openapi = {"type": "object", "properties": {"if": {"type": "string"}, "allOf": {"type": "integer"}}}
 
     assert [text.partition(":")[0] for text in said(openapi, {"if": 1, "allOf": "x"})] == ["f.if", "f.allOf"]
+
+
+def test_each_of_very_many_wrong_items_is_named() -> None:
+    items = {"type": "array", "items": {"type": "integer"}}
+
+    assert len(said(items, ["x"] * 20_000)) == 20_000
+
+
+def test_an_object_of_the_wrong_size_is_not_looked_into() -> None:
+    schema = {"type": "object", "maxProperties": 1, "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}
+
+    assert said({"type": "array", "items": schema}, [{"a": "x", "b": "y"}, {"a": "x"}]) == [
+        "f[0]: Too many: 2: must have at most 1 items",
+        'f[1].a: Invalid value: "string": f[1].a in body must be of type integer: "string"',
+    ]
+
+
+def test_an_enum_may_be_very_long_and_repeat_itself() -> None:
+    enum = {"type": "integer", "enum": [*range(100_000), *range(100_000)]}
+
+    assert said(enum, 99_999) == []
