@@ -50,11 +50,13 @@ def object_key(served: Served, scope: Scope, namespace: str, name: str) -> str:
 def extent(served: Served, scope: Scope, namespace: str = "") -> Extent:
     """Return the keys of a collection; no namespace means all of them, a wildcard all clusters or shards."""
     pieces = [scope.shard] if scope.is_cache else []
-    pieces += [scope.cluster or NO_CLUSTER, namespace or WILDCARD]
+    pieces += [scope.cluster or NO_CLUSTER]
+    pieces = ["" if piece == WILDCARD else piece for piece in pieces]
+    pieces += [namespace]  # one that is called `*` is a namespace that nobody has
     prefix = served.prefix
-    while pieces and pieces[0] != WILDCARD:
+    while pieces and pieces[0]:
         prefix += f"{pieces.pop(0)}/"
-    return Extent(prefix, tuple((at, piece) for at, piece in enumerate(pieces) if piece != WILDCARD))
+    return Extent(prefix, tuple((at, piece) for at, piece in enumerate(pieces) if piece))
 
 
 def place(key: str, *, is_cache: bool = False) -> Place:

@@ -67,6 +67,11 @@ class CrdCatalog:
         found = self._clusters.get(cluster, {}).get(name)
         return found.crd if found else None
 
+    def is_built_in(self, crd: JSON) -> bool:
+        """Say whether the objects of a definition would be stored where those of a built-in kind are."""
+        group, plural = crd["spec"]["group"], crd["spec"]["names"]["plural"]
+        return any((kind.group, kind.plural) == (group, plural) for kind in self._builtins)
+
     def is_terminating(self, cluster: str, served: Served) -> bool:
         """Say whether a custom kind is going away, so that no new objects may be made."""
         found = self._clusters.get(cluster, {}).get(f"{served.plural}.{served.group}")

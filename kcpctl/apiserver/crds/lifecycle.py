@@ -128,7 +128,8 @@ class Lifecycle:
             await self._store(where, crd, record)
         elif is_true(crd, NAMES_ACCEPTED) and not is_true(crd, ESTABLISHED):
             # What an earlier definition of that name left behind must not become this one's.
-            await purge(self._world, _instances(where, crd))
+            if not self._catalog.is_built_in(crd):
+                await purge(self._world, _instances(where, crd))
             message = "the initial names have been accepted"
             set_condition(crd, ESTABLISHED, "True", "InitialNamesAccepted", message, now=self._now())
             await self._store(where, crd, record)
@@ -152,6 +153,12 @@ class Lifecycle:
 
     async def _empty(self, where: Where, crd: JSON, record: Record) -> None:
         """Delete what a definition that goes away has defined, and then the definition."""
+        if not is_true(crd, ESTABLISHED) or self._catalog.is_built_in(crd):
+            # What is stored under its names, if anything, is another kind's.
+            message = "resource was never established"
+            set_condition(crd, TERMINATING, "False", "NeverEstablished", message, now=self._now())
+            await self._let_go(where, crd, record)
+            return
         found = condition(crd, TERMINATING)
         if found is None or found["reason"] != "InstanceDeletionInProgress":
             message = "CustomResource deletion is in progress"
@@ -165,13 +172,17 @@ class Lifecycle:
         if (await self._world.storage.range(instances, limit=1)).records:
             return  # finalizers hold some; whenever one goes, this is looked at again
         del self._emptying[instances]
-        finalizers = [name for name in crd["metadata"]["finalizers"] if name != FINALIZER]
-        if finalizers:
-            crd["metadata"]["finalizers"] = finalizers
-            await self._store(where, crd, record)
-        else:
-            await self._world.storage.delete(record.key, expect=record.revision)
+        if await self._let_go(where, crd, record):
             await purge(self._world, instances)
+
+    async def _let_go(self, where: Where, crd: JSON, record: Record) -> bool:
+        """Take our finalizer off a definition; say whether the definition went with it."""
+        crd["metadata"]["finalizers"] = [name for name in crd["metadata"]["finalizers"] if name != FINALIZER]
+        if crd["metadata"]["finalizers"]:
+            await self._store(where, crd, record)
+            return False
+        await self._world.storage.delete(record.key, expect=record.revision)
+        return True
 
     async def _store(self, where: Where, crd: JSON, record: Record) -> None:
         await self._world.storage.update(record.key, stored.encode(crd, Scope(where[0])), expect=record.revision)

@@ -103,8 +103,8 @@ def _cut(path: str, name: str) -> tuple[str, str, str] | None:
 
 
 def _is_about_the_server(path: str) -> bool:
-    """Say whether a path without a cluster makes sense, such as `/readyz`."""
-    return path.lstrip("/").partition("/")[0] not in _IN_A_CLUSTER
+    """Say whether a path without a cluster makes sense, such as `/readyz`; it is decoded as routing will do it."""
+    return unquote(path).strip("/").partition("/")[0] not in _IN_A_CLUSTER
 
 
 def _check_form(cluster: str) -> None:

@@ -54,3 +54,9 @@ def test_a_cluster_whose_name_begins_like_another_is_another():
     asked = extent(CONFIGMAPS, Scope("one"))
 
     assert not object_key(CONFIGMAPS, Scope("one-more"), "a", "x").startswith(asked.prefix)
+
+
+def test_a_namespace_called_like_the_wildcard_is_one_that_nobody_has():
+    asked = extent(CONFIGMAPS, Scope("one"), "*")
+
+    assert not object_key(CONFIGMAPS, Scope("one"), "a", "x").startswith(asked.prefix)

@@ -4,6 +4,8 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
+import pytest
+
 from informers.tasks import background
 from kcpctl.apiserver.crds.lifecycle import Lifecycle
 from kcpctl.apiserver.http.streams import close
@@ -119,6 +121,30 @@ async def test_a_definition_goes_with_its_instances(server: Server) -> None:
     assert (await server.get(WIDGETS)).message == "404 page not found\n"
     assert (await server.get("/apis/example.com/v1")).status == 404
     assert not (await server.storage.range("/registry/example.com/")).records
+
+
+@pytest.mark.parametrize("established", [False, True])
+async def test_a_definition_named_like_a_built_in_kind_takes_none_of_its_objects_along(
+    server: Server, established: bool
+) -> None:
+    await server.establish(crd())
+    names = {"plural": "customresourcedefinitions", "kind": "CustomResourceDefinition"}
+    impostor = crd(group="apiextensions.k8s.io", names=names)
+    impostor["metadata"] = {
+        "name": "customresourcedefinitions.apiextensions.k8s.io",
+        "annotations": {"api-approved.kubernetes.io": "unapproved"},
+    }
+    found = await server.establish(impostor)
+    assert server.conditions(found)["NamesAccepted"][0] == "False"
+    if established:  # somebody says so who may write the status
+        found["status"]["acceptedNames"] = found["spec"]["names"]
+        await server.put(f"{CRDS}/{impostor['metadata']['name']}/status", found)
+        await server.lifecycle.wait_at_rest()
+
+    await server.delete(f"{CRDS}/{impostor['metadata']['name']}")
+    await server.lifecycle.wait_at_rest()
+
+    assert [item["metadata"]["name"] for item in (await server.get(CRDS)).body["items"]] == ["widgets.example.com"]
 
 
 async def test_an_instance_with_finalizers_holds_its_definition(server: Server) -> None:

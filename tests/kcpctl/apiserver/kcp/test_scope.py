@@ -43,6 +43,12 @@ async def test_without_a_cluster_nothing_in_one_can_be_reached(shard: Shard, pat
     assert refused.message.strip() == f"a logical cluster is required: /clusters/<name or path>{path}"
 
 
+@pytest.mark.parametrize("path", ["/%61pi/v1/namespaces", "/%2fapi/v1/namespaces", f"/%2F{SLICES}", "/%61pis"])
+async def test_an_encoded_path_is_in_a_cluster_all_the_same(shard: Shard, cache: Client, path: str) -> None:
+    assert (await shard.get(path)).status == 403
+    assert (await cache.get(path)).status == 400
+
+
 @pytest.mark.parametrize("path", ["/clusters", "/clusters/", f"/clusters/{SLICES}"])
 async def test_a_cluster_without_a_name_is_refused(shard: Shard, path: str) -> None:
     refused = await shard.get(path)

@@ -201,7 +201,7 @@ def test_an_object_of_the_wrong_size_is_not_looked_into() -> None:
     schema = {"type": "object", "maxProperties": 1, "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}
 
     assert said({"type": "array", "items": schema}, [{"a": "x", "b": "y"}, {"a": "x"}]) == [
-        "f[0]: Too many: 2: must have at most 1 items",
+        "f[0]: Too many: 2: must have at most 1 item",
         'f[1].a: Invalid value: "string": f[1].a in body must be of type integer: "string"',
     ]
 
