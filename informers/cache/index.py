@@ -1,13 +1,16 @@
 """One index of a store: from each value to the keys of the objects found under it."""
 
 from collections.abc import Iterable
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from informers.api.errors import CacheError
 from informers.api.objects import Key, Object
 from informers.cache.indexers import Indexer, is_cheap
 
 T = TypeVar("T")
+
+Remembered: TypeAlias = str | tuple[str, ...]
+"""The one value of a key, or its several: most have one, and a tuple of it would cost more than the value."""
 
 _FEW = 512
 
@@ -38,8 +41,8 @@ class Index(Generic[T]):
         self.indexer = indexer
         self.unfinished = unfinished
         self._held: dict[str, Key | dict[Key, None]] = {}
-        self._remembered: dict[Key, tuple[str, ...]] | None = None if is_cheap(indexer) else {}
-        self._common: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._remembered: dict[Key, Remembered] | None = None if is_cheap(indexer) else {}
+        self._common: dict[Remembered, Remembered] = {}
 
     def __len__(self) -> int:
         """Count the values."""
@@ -66,7 +69,10 @@ class Index(Generic[T]):
 
     def last_values(self, old: Object[T]) -> Iterable[str]:
         """Return what the stored object is under."""
-        return self.indexer(old) if self._remembered is None else self._remembered.get(old.key, ())
+        if self._remembered is None:
+            return self.indexer(old)
+        values = self._remembered.get(old.key, ())
+        return (values,) if isinstance(values, str) else values
 
     def keys(self, value: str) -> list[Key]:
         """Return the keys under a value."""
@@ -78,7 +84,7 @@ class Index(Generic[T]):
     def add(self, key: Key, values: tuple[str, ...]) -> None:
         """Put the key under each of the values, besides those it is under."""
         if values and self._remembered is not None:
-            self._remembered[key] = self._shared(values)
+            self._remembered[key] = self._shared(values if len(values) > 1 else values[0])
         for value in values:
             held = self._held.get(value)
             if held is None:
@@ -88,8 +94,8 @@ class Index(Generic[T]):
             elif held != key:
                 self._held[value] = {held: None, key: None}
 
-    def _shared(self, values: tuple[str, ...]) -> tuple[str, ...]:
-        """Return equal values that are there already, where there are few different ones: they are worth 0.1 kB."""
+    def _shared(self, values: Remembered) -> Remembered:
+        """Return what is equal and there already, where there are few different ones."""
         if len(self._common) < _FEW:
             return self._common.setdefault(values, values)
         return self._common.get(values, values)

@@ -142,19 +142,20 @@ class Reflector(Generic[T]):
         store, initial, afresh = self._store, not self.synced.is_open, self._afresh
         if initial or afresh or is_older(fetched.revision, store.revision):
             store.epoch += 1
-        store.swap(fetched.replacement, fetched.revision)
+        changes = store.swap(fetched.replacement, fetched.revision, initial=initial)
         self._quarantine.replace(fetched.errors)
         self._audience.swapped()
         self.synced.open()
         self._afresh = False
         self._backoffs[Pause.LONG].reset()
         self.journal.listed(fetched, objects=len(store), initial=initial, afresh=afresh)
-        return Synced(fetched.replacement, initial, fetched.watch)
+        return Synced(changes, fetched.watch)
 
     async def _hand_out(self, state: Synced[T]) -> State[T]:
         slices = Slices(self._policy.slice)
-        for notice in state.replacement.changes(initial=state.initial):
-            self._audience.hand_out(notice)
+        for notice in state.changes:
+            if notice is not None:
+                self._audience.hand_out(notice)
             if slices.over():
                 await slices.turn()
         self._audience.handed_out()

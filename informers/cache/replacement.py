@@ -1,13 +1,18 @@
 """A store's next content, built beside the present one, and what changes by it."""
 
 from collections.abc import Iterator
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from informers.api.objects import Key, Object
 from informers.cache.content import Content
 from informers.cache.notices import Evidence, Notice
 
 T = TypeVar("T")
+
+Changes: TypeAlias = Iterator[Notice[T] | None]
+"""Notices, and None where whoever goes through them may give others a turn."""
+
+_STRIDE = 256  # objects that are looked at between two offers to give others a turn
 
 
 class Replacement(Generic[T]):
@@ -17,14 +22,15 @@ class Replacement(Generic[T]):
     copy of it, and identity tells what changed.
     """
 
-    __slots__ = ("_deleted", "_unbroken", "content", "old")
+    __slots__ = ("_unbroken", "content", "deleted", "old")
 
     def __init__(self, old: Content[T], *, unbroken: bool) -> None:
         """Begin empty. `unbroken` says whether equal revisions mean equal objects: whether history went on."""
         self.old = old
         self.content = old.empty_copy()
         self._unbroken = unbroken
-        self._deleted: dict[Key, Object[T] | None] = {}
+        self.deleted: dict[Key, Object[T] | None] = {}
+        """What went on evidence, in its last state as far as known."""
 
     def __len__(self) -> int:
         """Count the objects so far."""
@@ -32,7 +38,7 @@ class Replacement(Generic[T]):
 
     def latest(self, key: Key) -> Object[T] | None:
         """Return the last state that was put or dropped since the beginning."""
-        return self.content.objects.get(key) or self._deleted.get(key)
+        return self.content.objects.get(key) or self.deleted.get(key)
 
     def put(self, obj: Object[T]) -> None:
         """Take an object in; raises `IndexerFailed` and then leaves it out."""
@@ -47,22 +53,38 @@ class Replacement(Generic[T]):
 
     def drop(self, key: Key, last: Object[T] | None) -> None:
         """Take an object out, on evidence that it went; `last` is the state it went in, as far as known."""
-        self._deleted[key] = last or self.content.objects.get(key) or self.old.objects.get(key)
+        self.deleted[key] = last or self.content.objects.get(key) or self.old.objects.get(key)
         self.content.drop(key)
-
-    def changes(self, *, initial: bool) -> Iterator[Notice[T]]:
-        """Go through what is different from the old content: deletions first, then the rest in the server's order."""
-        old, new = self.old.objects, self.content.objects
-        for key, last in self._deleted.items():
-            if key not in new:
-                yield Notice(last, None, key, False, Evidence.DELETED_EVENT)
-        for key, last in old.items():
-            if key not in new and key not in self._deleted:
-                yield Notice(last, None, key, False, Evidence.ABSENT_FROM_LIST)
-        for key, obj in new.items():
-            known = old.get(key)
-            if known is not obj:
-                yield Notice(known, obj, key, initial)
 
     def _is_same(self, known: Object[T], obj: Object[T]) -> bool:
         return known.rv == obj.rv and known.uid == obj.uid and (self._unbroken or known.raw == obj.raw)
+
+
+def take_apart(replacement: Replacement[T], *, initial: bool) -> Changes[T]:
+    """Go through what a replacement changed: deletions first, then the rest in the server's order.
+
+    For once its content has taken the place of the old one, which is let go on the way: to free it in one step would
+    hold the loop. It yields None now and then, so that whoever goes through it can give others a turn.
+    """
+    old, new, deleted = replacement.old.objects, replacement.content.objects, replacement.deleted
+    for key, last in deleted.items():
+        if key not in new:
+            old.pop(key, None)
+            yield Notice(last, None, key, False, Evidence.DELETED_EVENT)
+    absent = []
+    for number, key in enumerate(old):
+        if key not in new:
+            absent.append(key)
+        if not number % _STRIDE:
+            yield None
+    for key in absent:
+        yield Notice(old.pop(key), None, key, False, Evidence.ABSENT_FROM_LIST)
+    for number, (key, obj) in enumerate(new.items()):
+        known = old.pop(key, None)
+        if known is not obj:
+            yield Notice(known, obj, key, initial)
+        elif not number % _STRIDE:
+            yield None
+    while replacement.old.indexes:
+        replacement.old.indexes.popitem()
+        yield None

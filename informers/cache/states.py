@@ -7,7 +7,7 @@ import msgspec
 
 from informers.api.decoding import WatchEvent
 from informers.cache.recovery import Trouble
-from informers.cache.replacement import Replacement
+from informers.cache.replacement import Changes
 from informers.cache.source import Batches
 
 T = TypeVar("T")
@@ -40,9 +40,7 @@ class Listing(msgspec.Struct, frozen=True):
 class Synced(msgspec.Struct, Generic[T], frozen=True):
     """The store has just been made equal to the server; handlers are to be told what changed."""
 
-    replacement: Replacement[T]
-    initial: bool
-    """Whether it is the first time."""
+    changes: Changes[T]
     stream: OpenWatch[T] | None = None
     """The watch that goes on from there, if there is one already."""
 

@@ -9,7 +9,7 @@ from informers.api.objects import Key, Object
 from informers.cache.content import Content
 from informers.cache.index import Index, IndexerFailed
 from informers.cache.indexers import Indexer
-from informers.cache.replacement import Replacement
+from informers.cache.replacement import Changes, Replacement, take_apart
 
 T = TypeVar("T")
 
@@ -100,13 +100,17 @@ class Store(Generic[T]):
         """
         return Replacement(self._content, unbroken=unbroken)
 
-    def swap(self, replacement: Replacement[T], revision: str) -> None:
-        """Let the prepared content take the place of this one; indexes that were added meanwhile begin anew."""
+    def swap(self, replacement: Replacement[T], revision: str, *, initial: bool = False) -> Changes[T]:
+        """Let the prepared content take the place of this one; return what that changes, to go through once.
+
+        Indexes that were added meanwhile begin anew.
+        """
         old, self._content = self._content, replacement.content
         self.revision = revision
         for name, index in old.indexes.items():
             if name not in self._content.indexes:
                 self.add_indexer(name, index.indexer)
+        return take_apart(replacement, initial=initial)
 
     def add_indexer(self, name: str, indexer: Indexer[T]) -> None:
         """Add an index; going through `finish_indexes` then indexes what is stored already.

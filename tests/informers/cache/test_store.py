@@ -11,7 +11,8 @@ from informers.api.errors import ConfigurationError, Undeclared
 from informers.api.objects import Key, Object
 from informers.cache.index import IndexerFailed
 from informers.cache.indexers import by_label, by_namespace
-from informers.cache.notices import Evidence
+from informers.cache.notices import Evidence, Notice
+from informers.cache.replacement import Changes
 from informers.cache.store import Store
 from tests.informers.cache.making import key, widget
 
@@ -34,6 +35,10 @@ def store() -> Store[Any]:
 
 def raw(obj: Object[Any] | None) -> bytes | None:
     return obj.raw if obj else None
+
+
+def notices(changes: Changes[Any]) -> list[Notice[Any]]:
+    return [notice for notice in changes if notice is not None]
 
 
 def contents(store: Store[Any]) -> dict[Key, bytes]:
@@ -104,8 +109,7 @@ def test_the_changes_of_a_replace_lead_from_the_old_content_to_the_new_one(
     replacement = store.prepare(unbroken=False)
     for obj in after:
         replacement.put(obj)
-    store.swap(replacement, "9")
-    for notice in replacement.changes(initial=False):
+    for notice in notices(store.swap(replacement, "9")):
         assert raw(notice.old) == raw(view.get(notice.key))
         if notice.new is None:
             assert notice.evidence is Evidence.ABSENT_FROM_LIST
@@ -178,10 +182,10 @@ def test_an_unchanged_object_stays_the_very_same_and_is_no_change(store: Store[A
     store.put(kept)
     replacement = store.prepare(unbroken=True)
     replacement.put(widget("a", rv=5, spec={"printed": "otherwise"}))
-    store.swap(replacement, "7")
+    changes = store.swap(replacement, "7")
 
     assert store.get(key("a")) is kept
-    assert list(replacement.changes(initial=False)) == []
+    assert notices(changes) == []
 
 
 def test_after_lost_history_equal_revisions_do_not_mean_equal_objects(store: Store[Any]) -> None:
@@ -189,9 +193,9 @@ def test_after_lost_history_equal_revisions_do_not_mean_equal_objects(store: Sto
     store.put(widget("a", rv=5, spec={"size": 1}))
     replacement = store.prepare(unbroken=False)
     replacement.put(widget("a", rv=5, spec={"size": 2}))
-    store.swap(replacement, "5")
+    changes = store.swap(replacement, "5")
 
-    assert [notice.key.name for notice in replacement.changes(initial=False)] == ["a"]
+    assert [notice.key.name for notice in notices(changes)] == ["a"]
     found = store.get(key("a"))
     assert found is not None
     assert found.at("spec", "size") == 2
@@ -203,10 +207,10 @@ def test_what_is_kept_in_a_replace_is_neither_changed_nor_absent(store: Store[An
     replacement = store.prepare()
     replacement.keep(key("a"))
     replacement.keep(key("never seen"))
-    store.swap(replacement, "7")
+    changes = store.swap(replacement, "7")
 
     assert list(store) == [last_good]
-    assert list(replacement.changes(initial=False)) == []
+    assert notices(changes) == []
 
 
 def test_what_went_by_an_event_during_a_replace_went_on_evidence(store: Store[Any]) -> None:
@@ -218,14 +222,14 @@ def test_what_went_by_an_event_during_a_replace_went_on_evidence(store: Store[An
     replacement.put(widget("back", rv=4))
     replacement.drop(key("back"), None)
     replacement.put(widget("back", rv=6))
-    store.swap(replacement, "7")
+    changes = store.swap(replacement, "7")
 
-    notices = {notice.key.name: notice for notice in replacement.changes(initial=False)}
-    assert notices["known"].evidence is notices["short-lived"].evidence is Evidence.DELETED_EVENT
-    assert notices["known"].old is not None
-    assert notices["short-lived"].old is not None
-    assert notices["short-lived"].old.rv == "3"
-    assert notices["back"].evidence is Evidence.NONE
+    told = {notice.key.name: notice for notice in notices(changes)}
+    assert told["known"].evidence is told["short-lived"].evidence is Evidence.DELETED_EVENT
+    assert told["known"].old is not None
+    assert told["short-lived"].old is not None
+    assert told["short-lived"].old.rv == "3"
+    assert told["back"].evidence is Evidence.NONE
 
 
 def test_deletions_of_a_replace_come_first_then_the_order_of_the_server(store: Store[Any]) -> None:
@@ -234,9 +238,9 @@ def test_deletions_of_a_replace_come_first_then_the_order_of_the_server(store: S
     replacement = store.prepare()
     for name in ("z", "m", "a"):
         replacement.put(widget(name, rv=2))
-    store.swap(replacement, "7")
+    changes = store.swap(replacement, "7")
 
-    order = [notice.key.name for notice in replacement.changes(initial=False)]
+    order = [notice.key.name for notice in notices(changes)]
     assert order == ["gone-1", "gone-2", "z", "m", "a"]
 
 
