@@ -56,6 +56,16 @@ class Fetcher(Generic[T]):
         self._policy = policy
         self._paged = False  # a list at revision 0 came in pages: this server has no watch cache to spare
         self._ended_streams = 0
+        self._replacement: Replacement[T] | None = None
+
+    @property
+    def fetched(self) -> int:
+        """How many objects of the state that is being fetched are there; 0 while none is."""
+        return 0 if self._replacement is None else len(self._replacement)
+
+    def done(self) -> None:
+        """Forget the state that was fetched, or was not."""
+        self._replacement = None
 
     async def by_stream(self, *, afresh: bool) -> Fetched[T]:
         """Fetch the state as the initial events of a watch (WatchList)."""
@@ -107,7 +117,8 @@ class Fetcher(Generic[T]):
         return msgspec.structs.replace(page, objects=[])  # the next page must not find this one still in memory
 
     def _filling(self, *, afresh: bool) -> Filling[T]:
-        return Filling(self._store.prepare(unbroken=not afresh), Slices(self._policy.slice))
+        self._replacement = self._store.prepare(unbroken=not afresh)
+        return Filling(self._replacement, Slices(self._policy.slice))
 
     def _fetched(
         self, filling: Filling[T], revision: str, pages: int, started: float, watch: OpenWatch[T] | None

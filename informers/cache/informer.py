@@ -165,6 +165,7 @@ class SharedInformer(Generic[T]):
             bytes=sum(len(obj.raw) for obj in self._store),
             revision=self._store.revision,
             epoch=self._store.epoch,
+            fetched=self._reflector.fetcher.fetched,
             lists=journal.lists,
             watches=journal.watches,
             checks=journal.checks,

@@ -62,7 +62,7 @@ class Reflector(Generic[T]):
         }
         self.applier = Applier(store, quarantine, audience.deliver)
         self._follower = Follower(source, self.applier, self._interrupt, clock=clock, rng=rng, policy=policy)
-        self._fetcher = Fetcher(source, store, self._follower, clock=clock, policy=policy)
+        self.fetcher = Fetcher(source, store, self._follower, clock=clock, policy=policy)
         self._phase = Phase.LIST
         self._streams = policy.stream
         self._afresh = False  # the last revision is of no use until the next whole state is in
@@ -112,16 +112,18 @@ class Reflector(Generic[T]):
                 return await self._act(state)
         except InformersError as error:
             return await self._recover(error)
+        finally:
+            self.fetcher.done()
 
     async def _act(self, state: State[T]) -> State[T]:
         match state:
             case Streaming():
                 self._enter(Phase.STREAM)
-                return self._take_over(await self._fetcher.by_stream(afresh=self._afresh))
+                return self._take_over(await self.fetcher.by_stream(afresh=self._afresh))
             case Listing():
                 self._enter(Phase.LIST)
                 self._whole = state.whole
-                fetched = await self._fetcher.by_list(afresh=self._afresh, whole=self._whole, entered=self._enter)
+                fetched = await self.fetcher.by_list(afresh=self._afresh, whole=self._whole, entered=self._enter)
                 return self._take_over(fetched)
             case Checking():
                 self._enter(Phase.CHECK)

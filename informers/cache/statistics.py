@@ -40,6 +40,8 @@ class InformerStatistics(msgspec.Struct, frozen=True):
     """The resourceVersion that the store has reached."""
     epoch: int
     """Unbroken histories of the server so far; revisions compare only within one."""
+    fetched: int
+    """Objects of a whole state that is being fetched, so far; 0 while none is."""
     lists: int
     """Whole states fetched, as lists or as streams."""
     watches: int

@@ -366,6 +366,19 @@ async def test_informers_over_all_clusters_have_an_index_of_them() -> None:
 # Statistics
 
 
+async def test_a_long_list_shows_how_far_it_is(server: Server) -> None:
+    server.latency = 1.0
+
+    async with Rig(server, Policy(stream=False, page_size=1)).running(synced=False) as rig:
+        await rig.clock.advance(2.5)
+        statistics = rig.informer.statistics()
+        assert (statistics.fetched, statistics.objects, statistics.synced) == (2, 0, False)
+        await rig.clock.advance(1)
+        statistics = rig.informer.statistics()
+
+        assert (statistics.fetched, statistics.objects, statistics.synced) == (0, 3, True)
+
+
 async def test_statistics_say_what_there_is(server: Server) -> None:
     async with Rig(server).running() as rig:
         server.put("d")

@@ -244,6 +244,21 @@ def test_deletions_of_a_replace_come_first_then_the_order_of_the_server(store: S
     assert order == ["gone-1", "gone-2", "z", "m", "a"]
 
 
+def test_a_replace_that_changes_nothing_offers_turns_all_the_same(store: Store[Any]) -> None:
+    """Looking through thousands of objects must not hold the loop; and the old content is let go on the way."""
+    replacement = store.prepare()
+    for number in range(2000):
+        obj = widget(f"w-{number}")
+        store.put(obj)
+        replacement.put(obj)
+
+    changes = list(store.swap(replacement, "7"))
+
+    assert set(changes) == {None}
+    assert len(changes) > 2 * 2000 / 256
+    assert replacement.old.objects == {}
+
+
 def test_a_late_index_answers_at_once_and_once_finished_from_its_own(store: Store[Any]) -> None:
     for number in range(10):
         store.put(widget(f"w{number}", spec={"tags": ["odd" if number % 2 else "even"]}))
