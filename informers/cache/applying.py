@@ -24,6 +24,7 @@ class Applier(Generic[T]):
 
     Invariants: the store is at an event's revision only after it has the event. A revision that the store has reached
     is not applied again, so that an event which a server repeats cannot take an object back in time, or back to life.
+    While no revision is known, ADDED events bring none: a watch from nowhere begins with the state, in no order.
     """
 
     __slots__ = ("_deliver", "_quarantine", "_store", "applied", "repeats", "seen")
@@ -58,7 +59,7 @@ class Applier(Generic[T]):
             self.applied += 1
             if kind in ("MODIFIED", "ADDED"):
                 self._put(obj)
-            if obj.rv:
+            if obj.rv and (self._store.revision or kind != "ADDED"):
                 self._store.revision = obj.rv
 
     def _put(self, obj: Object[T]) -> None:

@@ -1,0 +1,115 @@
+"""Promises of applying events that a whole server would be too much for."""
+
+from typing import Any
+
+import pytest
+
+from informers.api.errors import DecodeError
+from informers.cache.applying import Applier
+from informers.cache.notices import Notice
+from informers.cache.quarantine import Quarantine
+from informers.cache.store import Store
+from tests.informers.cache.making import READER, body, key
+from tests.informers.cache.scripted import bookmark_line, event_line
+
+
+class World:
+    """A store, and what was told of it."""
+
+    def __init__(self, revision: str) -> None:
+        self.store: Store[Any] = Store()
+        self.store.revision = revision
+        self.notices: list[Notice[Any]] = []
+        self.quarantine = Quarantine(lambda _key, _error: None, lambda _key: None)
+        self.applier: Applier[Any] = Applier(self.store, self.quarantine, self.notices.append)
+
+    def apply(self, *lines: bytes) -> None:
+        for line in lines:
+            self.applier.apply(READER.event(line))
+
+    @property
+    def names(self) -> list[str]:
+        return sorted(obj.name for obj in self.store)
+
+
+def test_a_watch_from_nowhere_begins_with_the_state_in_no_order() -> None:
+    """It has no revision until something changes: what is older than what came first is no repeat."""
+    world = World(revision="")
+    world.apply(*(event_line("ADDED", body(name, rv=rv)) for name, rv in (("a", 9), ("b", 3), ("c", 7))))
+    assert world.names == ["a", "b", "c"]
+    assert world.store.revision == ""
+
+    world.apply(event_line("MODIFIED", body("b", rv=12)))
+
+    assert world.store.revision == "12"
+
+
+def test_objects_of_a_server_without_revisions_are_applied_as_they_come() -> None:
+    world = World(revision="")
+    world.apply(*(event_line("MODIFIED", body("a", rv="", spec={"size": size})) for size in (1, 2)))
+
+    found = world.store.get(key("a"))
+    assert found is not None
+    assert found.at("spec", "size") == 2
+
+
+def test_revisions_that_are_no_numbers_are_taken_in_the_order_they_come() -> None:
+    world = World(revision="opaque-b")
+    world.apply(event_line("MODIFIED", body("a", rv="opaque-a")), bookmark_line(7))
+
+    assert world.names == ["a"]
+    assert world.store.revision == "7"
+
+
+def test_a_deletion_that_an_older_state_of_its_object_follows_stays() -> None:
+    """Also when the server names no revision of the deletion itself."""
+    world = World(revision="5")
+    world.apply(
+        event_line("ADDED", body("a", rv=6)),
+        event_line("DELETED", body("a", rv=6)),
+        event_line("MODIFIED", body("a", rv=6)),
+    )
+
+    assert world.names == []
+
+
+def test_a_deletion_of_an_object_that_was_made_anew_is_a_repeat() -> None:
+    world = World(revision="5")
+    world.apply(
+        event_line("DELETED", body("a", rv=6, uid="first")),
+        event_line("ADDED", body("a", rv=7, uid="second")),
+        event_line("DELETED", body("a", rv=6, uid="first")),
+    )
+
+    assert world.names == ["a"]
+    assert world.applier.repeats == 1
+
+
+def test_what_left_the_selection_and_came_back_does_not_leave_by_a_repeat() -> None:
+    """The same object goes out of a selector and into it again: the uid does not tell, the revision does."""
+    world = World(revision="5")
+    world.apply(
+        event_line("ADDED", body("a", rv=6)),
+        event_line("DELETED", body("a", rv=7)),
+        event_line("ADDED", body("a", rv=8)),
+        event_line("DELETED", body("a", rv=7)),
+    )
+
+    assert world.names == ["a"]
+
+
+def test_a_repeat_of_a_malformed_object_does_not_set_the_healthy_one_aside() -> None:
+    world = World(revision="5")
+    malformed = b'{"metadata":{"name":"a","labels":5,"resourceVersion":"6"}}'
+    world.apply(event_line("ADDED", malformed), event_line("MODIFIED", body("a", rv=7)))
+    assert world.quarantine.errors == {}
+
+    world.apply(event_line("ADDED", malformed), event_line("DELETED", malformed))
+
+    assert world.names == ["a"]
+    assert world.quarantine.errors == {}
+
+
+def test_a_deletion_that_names_nobody_is_refused() -> None:
+    with pytest.raises(DecodeError, match="expected a DELETED event to name its object"):
+        World(revision="5").apply(event_line("DELETED", b'{"metadata":{}}'))
