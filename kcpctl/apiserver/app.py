@@ -11,7 +11,7 @@ from kcpctl.apiserver.call import Call, Query
 from kcpctl.apiserver.exchange import ANONYMOUS, Answer, Incoming, User
 from kcpctl.apiserver.failures import Failure, bad_request, failure, internal, not_built, path_not_found
 from kcpctl.apiserver.http import answers, resources
-from kcpctl.apiserver.http.auth import Authenticator, authorize
+from kcpctl.apiserver.http.auth import Authenticator, authorize, refuse_impersonation
 from kcpctl.apiserver.http.discovery import Discovery
 from kcpctl.apiserver.http.health import Health
 from kcpctl.apiserver.http.openapi.site import OpenApi
@@ -94,6 +94,7 @@ class ApiServer:
         error: Exception | None = None
         try:
             user = self._authenticate(incoming)
+            refuse_impersonation(incoming)
             answer = await self._answer(incoming, query, user)
         except Failure as refused:
             answer = answers.failed(refused, incoming.headers, query)

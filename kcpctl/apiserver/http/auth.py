@@ -11,10 +11,11 @@ from informers.api.errors import StatusDetails
 from informers.api.selectors import FieldSelector, SelectorError
 from kcpctl.apiserver.call import Query
 from kcpctl.apiserver.exchange import ANONYMOUS, Incoming, User
-from kcpctl.apiserver.failures import Failure, failure
+from kcpctl.apiserver.failures import Failure, failure, not_built
 from kcpctl.apiserver.routing import Target
 
 AUTHENTICATED = "system:authenticated"
+_IMPERSONATION = frozenset(("impersonate-user", "impersonate-group", "impersonate-uid"))
 _OPEN_TO_ALL = frozenset(("version", "healthz", "livez", "readyz"))
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
@@ -78,6 +79,12 @@ def user_of_subject(subject: tuple[tuple[tuple[str, str], ...], ...]) -> User | 
 def unauthorized() -> Failure:
     """401: who are you?"""
     return failure(401, "Unauthorized", "Unauthorized")
+
+
+def refuse_impersonation(incoming: Incoming) -> None:
+    """Refuse requests in another's name (501): to answer them in the client's own would give the other its rights."""
+    if not _IMPERSONATION.isdisjoint(incoming.headers):
+        raise not_built("impersonation is not built yet; leave --as, --as-group and --as-uid out")
 
 
 def authorize(user: User, target: Target, query: Query) -> None:

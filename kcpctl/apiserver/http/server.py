@@ -12,15 +12,16 @@ from aiohttp import web
 from aiohttp.http import HttpProcessingError
 from aiohttp.web_request import BaseRequest
 
-from kcpctl.apiserver.exchange import Answer, Application, Incoming, User
-from kcpctl.apiserver.http import streams
-from kcpctl.apiserver.http.auth import user_of_subject
+from kcpctl.apiserver.exchange import Answer, Application, Incoming
+from kcpctl.apiserver.http import requests, streams
 from kcpctl.apiserver.writing.decoding import LARGEST_BODY
 
 _MAX_HEAD = 1024 * 1024
 """Bytes of a request line or header: Go's limit for all of them together."""
 _SERVER = ("Server", "kcpctl")
 _BACKLOG = 1024
+_PATIENCE = 60.0
+"""Seconds within which a body has to arrive: what kube-apiserver gives a whole request."""
 _AT_ONCE = 0.001
 """To aiohttp, no time at all means no limit."""
 
@@ -36,11 +37,11 @@ class PortTaken(OSError):
 
 
 class _ClientFaults(logging.Filter):
-    """Keeps out what is only the client's fault (a malformed request line): it has its 400, and is nobody's error."""
+    """Keeps out what only clients do: malformed requests, which have their 400, and going away before the answer."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if record.exc_info else None
-        return not isinstance(error, HttpProcessingError)
+        return not isinstance(error, HttpProcessingError | ConnectionError)
 
 
 _log = logging.getLogger(__name__)
@@ -50,12 +51,13 @@ _log.addFilter(_ClientFaults())
 class Listening:
     """A running server; `serving` makes and ends it."""
 
-    def __init__(self, app: Application) -> None:
-        """Answer with the application."""
+    def __init__(self, app: Application, patience: float = _PATIENCE) -> None:
+        """Answer with the application; a body has to arrive within `patience` seconds."""
         self.address = ""
         """Such as `https://127.0.0.1:6443`."""
         self.port = 0
         self._app = app
+        self._patience = patience
         self._endings: set[asyncio.Timeout] = set()
         self._in_flight = 0
         self._idle = asyncio.Event()
@@ -75,11 +77,20 @@ class Listening:
                 self._idle.set()
 
     async def _respond(self, request: BaseRequest) -> web.StreamResponse:
-        body = await _read_body(request) if request.body_exists else b""
-        response = await self._answer(request, _incoming(request, body))
+        try:
+            body = await self._body(request) if request.body_exists else b""
+        except TimeoutError:
+            late = web.Response(status=408, text=f"expected the whole body within {self._patience:g} s\n")
+            late.force_close()
+            return late
+        response = await self._answer(request, requests.incoming(request, body))
         if len(body) > LARGEST_BODY:
             response.force_close()  # the rest of the body is on its way, and nobody wants it
         return response
+
+    async def _body(self, request: BaseRequest) -> bytes:
+        async with asyncio.timeout(self._patience):
+            return await requests.read_body(request)
 
     async def _answer(self, request: BaseRequest, incoming: Incoming) -> web.StreamResponse:
         answer = await self._app(incoming)
@@ -161,20 +172,23 @@ async def serving(
     port: int = 6443,
     tls: ssl.SSLContext | None = None,
     grace: float = 10.0,
+    patience: float = _PATIENCE,
     bound: socket.socket | None = None,
 ) -> AsyncIterator[Listening]:
     """Serve the application as long as the block runs; leaving it stops in order.
 
-    Port 0 takes a free one. `grace` is how long, in seconds, requests in flight may take to finish. `bound` is a socket
-    that `bind` took for the host; it is closed at the end. Raises `PortTaken`.
+    Port 0 takes a free one. `grace` is how long, in seconds, requests in flight may take to finish, `patience` how long
+    a body may take to arrive. `bound` is a socket that `bind` took for the host; it is closed at the end. Raises
+    `PortTaken`.
     """
-    listening = Listening(app)
+    listening = Listening(app, patience)
     # A client that goes away cancels its request, so that a watch that has nothing to write ends, too.
     server = web.Server(
         listening.handle,
         handler_cancellation=True,
         access_log=None,
         logger=_log,
+        auto_decompress=False,  # kube-apiserver does not, and a small body could become a huge one
         max_line_size=_MAX_HEAD,
         max_field_size=_MAX_HEAD,
     )
@@ -218,32 +232,6 @@ async def _listen(
         if error.errno == EADDRINUSE:
             raise PortTaken(host, port) from error
         raise
-
-
-def _incoming(request: BaseRequest, body: bytes) -> Incoming:
-    path, _, query = request.raw_path.partition("?")
-    if not path.startswith("/"):  # absolute form, as proxies send it
-        path = "/" + path.partition("://")[2].partition("/")[2]
-    headers = {name.lower(): value for name, value in request.headers.items()}
-    return Incoming(request.method, path, query, headers, body, _peer(request))
-
-
-def _peer(request: BaseRequest) -> User | None:
-    certificate = request.transport.get_extra_info("peercert") if request.transport is not None else None
-    return user_of_subject(certificate["subject"]) if certificate else None
-
-
-async def _read_body(request: BaseRequest) -> bytes:
-    """Return the body; of one that is over the limit only as much as shows that it is."""
-    if request.headers.get("Expect", "").lower() == "100-continue":
-        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        request.writer.output_size = 0
-    parts: list[bytes] = []
-    size = 0
-    while size <= LARGEST_BODY and (part := await request.content.readany()):
-        size += len(part)
-        parts.append(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def _whole(answer: Answer, body: bytes | None = None) -> web.Response:

@@ -99,6 +99,10 @@ async def test_who_asks_is_settled_before_what_is_there(server: Server) -> None:
     assert raw(await server.ask("GET", "/nope")) == b"404 page not found\n"
 
 
+async def test_a_request_in_anothers_name_is_not_answered(server: Server) -> None:
+    assert (await server.ask("GET", "/api/v1/configmaps", impersonate_user="bob")).status == 501
+
+
 async def test_a_refusal_is_a_status(server: Server) -> None:
     answer = await server.ask("GET", CONFIGS, user=None)
 

@@ -5,7 +5,7 @@ import pytest
 from kcpctl.apiserver.call import Query
 from kcpctl.apiserver.exchange import ANONYMOUS, Incoming, User
 from kcpctl.apiserver.failures import Failure
-from kcpctl.apiserver.http.auth import Authentication, authorize, user_of_subject
+from kcpctl.apiserver.http.auth import Authentication, authorize, refuse_impersonation, user_of_subject
 from kcpctl.apiserver.routing import parse
 
 BOB = User("bob", groups=("dev",))
@@ -40,6 +40,15 @@ def test_wrong_credentials_are_refused_even_where_anybody_may_come_in(header: st
         authenticate(with_header(header))
 
     assert (caught.value.status.code, caught.value.status.message) == (401, "Unauthorized")
+
+
+@pytest.mark.parametrize("header", ["impersonate-user", "impersonate-group", "impersonate-uid"])
+def test_nobody_who_asks_in_anothers_name_is_answered_in_their_own(header: str) -> None:
+    with pytest.raises(Failure) as caught:
+        refuse_impersonation(Incoming("GET", "/", headers={header: "bob"}))
+
+    assert caught.value.status.code == 501
+    assert "--as" in caught.value.status.message
 
 
 def test_what_the_connection_proves_comes_before_tokens() -> None:

@@ -1,6 +1,7 @@
 """The API server on a socket."""
 
 import asyncio
+import gzip
 import ssl
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -94,6 +95,55 @@ async def test_a_client_that_waits_for_permission_to_send_gets_it() -> None:
         await writer.wait_closed()
 
     assert app.asked[0].body == b"body"
+
+
+async def test_a_body_that_does_not_come_is_not_waited_for_without_end() -> None:
+    app = Script(a=lambda: Answer(200))
+    async with serving(app, port=0, patience=0.005) as server:
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        writer.write(b"POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbo")
+        assert (await reader.read()).startswith(b"HTTP/1.1 408 ")  # and the connection is closed
+        writer.close()
+        await writer.wait_closed()
+
+    assert not app.asked
+
+
+async def test_a_compressed_body_arrives_as_it_is(http: aiohttp.ClientSession) -> None:
+    app = Script(a=lambda: Answer(200))
+    packed = gzip.compress(bytes(100 * LARGEST_BODY))
+    headers = {"Content-Encoding": "gzip"}
+    async with (
+        serving(app, port=0) as server,
+        http.post(f"{server.address}/a", data=packed, headers=headers, compress=False) as got,
+    ):
+        assert got.status == 200
+
+    assert app.asked[0].body == packed
+
+
+async def test_of_a_repeated_header_the_first_counts() -> None:
+    app = Script(a=lambda: Answer(200))
+    async with serving(app, port=0) as server:
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        writer.write(b"GET /a HTTP/1.1\r\nHost: h\r\nAuthorization: one\r\nAuthorization: two\r\n\r\n")
+        await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+        await writer.wait_closed()
+
+    assert app.asked[0].headers["authorization"] == "one"
+
+
+async def test_clients_that_go_away_are_nobodys_error(caplog: pytest.LogCaptureFixture) -> None:
+    async with serving(Script(a=lambda: Answer(200, (), Stream(), live=True)), port=0) as server:
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        writer.write(b"GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
+        writer.write_eof()  # gone before the answer begins
+        assert await reader.read() == b""
+        writer.close()
+        await writer.wait_closed()
+
+    assert not caplog.records
 
 
 async def test_each_chunk_of_a_stream_is_sent_at_once(http: aiohttp.ClientSession) -> None:
