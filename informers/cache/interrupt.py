@@ -48,20 +48,25 @@ def watchdog(clock: Clock, deadline: Callable[[], float], bark: Callable[[], Non
 
     It costs one timer, however often the deadline moves. A deadline that comes closer is noticed within ten seconds.
     """
-    timer: Timer
-
-    def look() -> None:
-        if clock.monotonic() >= deadline():
-            bark()
-        else:
-            wait()
-
-    def wait() -> None:
-        nonlocal timer
-        timer = clock.call_at(min(deadline(), clock.monotonic() + _LOOKS_EVERY), look)
-
-    wait()
+    dog = _Watchdog(clock, deadline, bark)
     try:
         yield
     finally:
-        timer.cancel()
+        dog.timer.cancel()
+
+
+class _Watchdog:
+    def __init__(self, clock: Clock, deadline: Callable[[], float], bark: Callable[[], None]) -> None:
+        self._clock = clock
+        self._deadline = deadline
+        self._bark = bark
+        self.timer = self._wait()
+
+    def _wait(self) -> Timer:
+        return self._clock.call_at(min(self._deadline(), self._clock.monotonic() + _LOOKS_EVERY), self._look)
+
+    def _look(self) -> None:
+        if self._clock.monotonic() >= self._deadline():
+            self._bark()
+        else:
+            self.timer = self._wait()
