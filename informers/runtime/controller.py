@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -17,6 +17,7 @@ from informers.runtime.filters import Keeps
 from informers.runtime.result import Result
 from informers.runtime.sources import Owner, Read, Watch, same_key
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -103,9 +104,9 @@ def controller(
             reconcile=reconcile,
             server=server,
             where=where,
-            owns=tuple(owns),
-            watches=tuple(watches),
-            reads=tuple(read if isinstance(read, Read) else Read(read) for read in reads),
+            owns=_several("owns", owns),
+            watches=_several("watches", watches),
+            reads=tuple(read if isinstance(read, Read) else Read(read) for read in _several("reads", reads)),
             gone=gone,
             workers=workers,
             timeout=timeout,
@@ -119,6 +120,13 @@ def controller(
     return decorate
 
 
+def _several(argument: str, found: Sequence[S]) -> tuple[S, ...]:
+    """Return what was given as a list; raises `ConfigurationError` for one thing without its brackets."""
+    if not isinstance(found, Iterable):
+        raise ConfigurationError(f"expected a list, found {found!s}; write {argument}=[…] in @controller")
+    return tuple(found)
+
+
 def _name(reconcile: Reconciler[Any]) -> str:
     return str(getattr(reconcile, "__name__", "") or type(reconcile).__name__)
 
@@ -126,10 +134,7 @@ def _name(reconcile: Reconciler[Any]) -> str:
 def _check(made: Controller[Any]) -> None:
     """Raise `ConfigurationError` for the first thing that cannot work."""
     where = f"controller {made.name!r}"
-    if inspect.isclass(made.reconcile):
-        raise ConfigurationError(f"{where}: expected an async function or an instance, found a class; make one first")
-    if not _is_async(made.reconcile):
-        raise ConfigurationError(f"{where}: expected an async function of (object, cluster), found {made.reconcile!r}")
+    _check_reconcile(made.reconcile, where)
     if made.gone is not None and not _is_async(made.gone):
         raise ConfigurationError(f"{where}: expected gone to be an async function of (key, cluster)")
     for watch in made.watches:
@@ -151,5 +156,24 @@ def _check(made: Controller[Any]) -> None:
         raise ConfigurationError(f"{where}: expected a timeout in seconds above 0, or None, found {made.timeout}")
 
 
+def _check_reconcile(reconcile: Any, where: str) -> None:
+    if inspect.isclass(reconcile):
+        raise ConfigurationError(f"{where}: expected an async function or an instance, found a class; make one first")
+    wanted = f"{where}: expected an async function of (object, cluster)"
+    if not _is_async(reconcile):
+        found = "one without async" if inspect.isfunction(reconcile) else repr(reconcile)
+        raise ConfigurationError(f"{wanted}, found {found}")
+    if not _takes_two(reconcile):
+        raise ConfigurationError(f"{wanted}, found one of {inspect.signature(reconcile)}")
+
+
 def _is_async(function: Any) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
+
+
+def _takes_two(function: Any) -> bool:
+    try:
+        inspect.signature(function).bind(None, None)
+    except TypeError:
+        return False
+    return True

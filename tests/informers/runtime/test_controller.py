@@ -66,14 +66,19 @@ class Uninstantiated:
 def blocking(obj: Object[Any], cluster: Cluster) -> None: ...
 
 
+async def without_a_cluster(obj: Object[Any]) -> None: ...
+
+
 @pytest.mark.parametrize(
     ("function", "options", "message"),
     [
-        (blocking, {}, "controller 'blocking': expected an async function"),
+        (blocking, {}, r"controller 'blocking': expected an async function .* found one without async"),
+        (without_a_cluster, {}, r"expected an async function of \(object, cluster\), found one of \(obj: "),
         (Uninstantiated, {}, "an instance, found a class"),
         (reconcile, {"gone": blocking}, "expected gone to be an async function"),
         (reconcile, {"workers": 0}, "at least 1 worker, found 0"),
         (reconcile, {"timeout": 0}, "a timeout in seconds above 0, or None, found 0"),
+        (reconcile, {"owns": MEMBERS}, r"expected a list, found .*members.*; write owns=\[…\] in @controller"),
         (reconcile, {"owns": ["members"]}, "expected a Resource, found 'members'"),
         (reconcile, {"reads": ["members"]}, "expected a Resource, found 'members'"),
         (reconcile, {"watches": [MEMBERS]}, "expected a Watch in watches, found Resource"),
