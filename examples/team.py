@@ -1,6 +1,7 @@
 """Teams and their members: each Team's status says how many members it has, and how many of them are ready.
 
-Run it with `python -m kcpctl run examples/team.py`, then `kubectl apply -f examples/team/`.
+Run it with `python -m kcpctl run examples/team.py`, then `kubectl apply -f examples/team/crds.yaml`
+and, once the definitions are there, `kubectl apply -f examples/team/team.yaml`.
 """
 
 from informers import Cluster, Object, Resource, Result, controller, generation_changed
