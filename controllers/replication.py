@@ -4,16 +4,18 @@ A copy is written only when it differs. Its uid stays when the original is made 
 raised is kept, so that a repair is always one update and readers never see the copy go.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from controllers.kinds import EXPORTS, SHARDS, SLICES
 from controllers.names import CACHE, ROOT
-from informers.api.errors import NotFound
+from informers.api.errors import AlreadyExists, NotFound
 from informers.api.objects import CLUSTER, SHARD, Key, Object
 from informers.api.patch import same
 from informers.api.resources import Resource
 from informers.cache.notices import Notice
+from informers.client.client import Client
 from informers.runtime.cluster import Cluster
 from informers.runtime.controller import Controller, controller
 from informers.runtime.result import Result
@@ -28,6 +30,8 @@ REPLICATED: tuple[Resource[Any], ...] = (SHARDS, EXPORTS, SLICES)
 _SERVER_SET = (CLUSTER, SHARD)
 _DELETION = ("deletionTimestamp", "deletionGracePeriodSeconds")
 """What no update can bring to an object: the copy of one that is being deleted keeps its own until it goes as well."""
+_SEEN_WITHIN = 10.0
+"""Seconds after which a copy that was made, and has not been seen, is made once more."""
 _NOT_COPIED = ("resourceVersion", "managedFields", "selfLink")
 
 
@@ -58,10 +62,19 @@ class Replicator:
         client = cluster.client_of(CACHE).shard(self.shard)
         wanted = wanted_copy(obj, self.shard)
         if copy is None:
-            await client.create(self.resource, wanted)
-        elif (changed := updated_copy(copy.body, wanted)) is not None:
+            return await self._create(wanted, client)
+        if (changed := updated_copy(copy.body, wanted)) is not None:
             await client.update(self.resource, changed)
         return None
+
+    async def _create(self, wanted: JSON, client: Client) -> Result:
+        """Create a copy, and look again until it has been seen: only what was seen is missed when it is lost.
+
+        A cache server that is emptied between the creation and its event tells of neither.
+        """
+        with suppress(AlreadyExists):  # its event is on the way, and has it compared
+            await client.create(self.resource, wanted)
+        return Result(requeue_after=_SEEN_WITHIN)
 
     async def gone(self, key: Key, cluster: Cluster) -> Result | None:
         """Delete the copy of an original that is not there."""
@@ -72,8 +85,9 @@ class Replicator:
             self.held.add(key)
             return None
         self.held.discard(key)
-        await self._delete(copy, cluster)
-        self._originals.discard(key)  # not before: a deletion that fails is tried again, on the same evidence
+        if copy is not None:
+            await self._delete(copy, cluster)
+            self._originals.discard(key)  # not before: a copy may be seen only later, and its deletion may fail
         return None
 
     def _copy(self, name: str, cluster: Cluster) -> Object[Any] | None:

@@ -47,6 +47,25 @@ class Fault:
     left: int
 
 
+class Gate:
+    """One request that is held up where a test wants it."""
+
+    def __init__(self, match: Match) -> None:
+        self.match = match
+        self.reached = asyncio.Event()
+        """Set once the request is there."""
+        self._opened = asyncio.Event()
+
+    def open(self) -> None:
+        """Let it go on."""
+        self._opened.set()
+
+    async def pass_through(self) -> None:
+        """Wait until the test lets it go on."""
+        self.reached.set()
+        await self._opened.wait()
+
+
 class Network:
     """Carries requests and answers as they are, until a test asks for something else; implements `Transport`."""
 
@@ -56,6 +75,7 @@ class Network:
         self._inner = inner
         self._is_away = False
         self._faults: list[Fault] = []
+        self._gates: list[Gate] = []
         self._open: list[Carried] = []
         self._flow = asyncio.Event()
         self._flow.set()
@@ -89,6 +109,11 @@ class Network:
         """Let everything through that was held."""
         self._flow.set()
 
+    def hold_next(self, match: Match = anything) -> Gate:
+        """Hold up the next request that matches, before it reaches the server."""
+        self._gates.append(Gate(match))
+        return self._gates[-1]
+
     def refuse(self, match: Match = anything, *, times: int = 1) -> None:
         """Refuse the next requests that match."""
         self._faults.append(Fault(match, _refused, times))
@@ -119,6 +144,9 @@ class Network:
         if self._is_away:
             raise _refusal(request)
         await self._flow.wait()
+        for gate in [gate for gate in self._gates if gate.match(request)][:1]:
+            self._gates.remove(gate)
+            await gate.pass_through()
         for fault in self._faults:
             if fault.left and fault.match(request):
                 fault.left -= 1

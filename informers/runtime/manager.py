@@ -4,6 +4,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from random import Random
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -62,11 +63,12 @@ class Manager:
         clock: Clock = _SYSTEM,
         grace: float = 10.0,
         policy: Policy = _DEFAULTS,
+        rng: Random | None = None,
     ) -> None:
         """Take the servers by name, the first being the default, and what to run; closing servers stays the caller's.
 
         `grace` is how many seconds workers have to finish after a stop (0 cancels them at once), `policy` how all
-        informers list and watch.
+        informers list and watch, `rng` what spreads their waits.
         """
         self.servers = {servers.name: servers} if isinstance(servers, Server) else dict(servers)
         if not self.servers:
@@ -75,7 +77,7 @@ class Manager:
         self._clock = clock
         self._observers = Observers(observers)
         self._slices = Slices(policy.slice)
-        self._pool = InformerPool(observe=self._notice, clock=clock, policy=policy)
+        self._pool = InformerPool(observe=self._notice, clock=clock, rng=rng, policy=policy)
         self._failed: defaultdict[Origin, asyncio.Event] = defaultdict(asyncio.Event)
         self._runs: dict[str, Run[Any]] = {}
         self._began = False

@@ -8,6 +8,7 @@ import json
 from asyncio import Task
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
+from random import Random
 from typing import Any, NamedTuple
 
 from controllers.kinds import EXPORTS, SHARDS, SLICES
@@ -55,7 +56,7 @@ class Cache:
     def start(self, storage: MemoryStorage) -> None:
         """Serve what the store holds."""
         self.storage = storage
-        served = CacheServer(storage, clock=self._clock)
+        served = CacheServer(storage, clock=self._clock, rng=Random(0))
         self.home = Home(served.world)
         self._app = ApiServer(served.mounts, Authentication(), observe=self.requests.append, clock=self._clock)
 
@@ -115,11 +116,6 @@ class ShardProcess:
         inner = self.local._inner
         return Server("test", inner, scope=Scope.ALL).client(cluster)
 
-    @property
-    def writes(self) -> list[tuple[str, str]]:
-        """(method, path below the cluster) of every write to its API server, whoever made it."""
-        return [(s.method, s.path) for s in self.requests if s.method not in READS]
-
 
 class Site:
     """A cache server, and shards that may start and stop."""
@@ -151,7 +147,7 @@ class Site:
         is_new = name not in self._stores
         storage = self.store(name)
         base = url or url_of(name)
-        server = ShardServer(storage, name=name, url=base, clock=clock)
+        server = ShardServer(storage, name=name, url=base, clock=clock, rng=Random(0))
         await server.load()
         workspace = await server.create_workspace(EXAMPLE)
         requests: list[Seen] = []
@@ -164,7 +160,7 @@ class Site:
         settings = RunSettings(shard_name=name, shard_label=labels, deprecated_urls=deprecated_urls)
         ours = all_ours(settings, ShardUrls(base, base, base), is_new_store=is_new, clock=clock)
         visits = Visits()
-        manager = Manager(servers, ours.controllers, observers=[visits], clock=clock)
+        manager = Manager(servers, ours.controllers, observers=[visits], clock=clock, rng=Random(0))
         ours.feed(manager)
         running = Running(manager, ours.controllers, visits, self._homes[name])
         jobs = ours.jobs(servers[LOCAL].client(), _unexpected)
@@ -239,8 +235,15 @@ class Site:
     @property
     def writes(self) -> list[str]:
         """Every write since then, at any server: `method path`."""
-        every = [*self.cache.requests, *(seen for process in self.shards.values() for seen in process.requests)]
-        return [f"{seen.method} {seen.path}" for seen in every if seen.method not in READS]
+        return [f"{seen.method} {seen.path}" for seen in self._seen() if seen.method not in READS]
+
+    @property
+    def changes(self) -> list[str]:
+        """The writes that were accepted."""
+        return [f"{s.method} {s.path}" for s in self._seen() if s.method not in READS and s.status < 300]
+
+    def _seen(self) -> list[Seen]:
+        return [*self.cache.requests, *(seen for process in self.shards.values() for seen in process.requests)]
 
 
 def _unexpected(seconds: float, error: BaseException) -> None:

@@ -8,7 +8,8 @@ from controllers.kinds import EXPORTS, LOGICAL_CLUSTERS, SHARDS, SLICES
 from informers import Client, NotFound, Object, Resource
 from kcpctl.apiserver import stored
 from kcpctl.apiserver.call import Scope
-from tests.faults import writes
+from kcpctl.apiserver.storage.memory import MemoryStorage
+from tests.faults import lists, watches, writes
 from tests.integration.site import REPLICATED, ShardProcess, Site, export, published, slice_of, urls
 
 ORIGINALS = {
@@ -74,7 +75,7 @@ async def test_changed_originals_are_followed_by_one_write_each(site: Site) -> N
         await amber.client.patch(EXPORTS, "widgets", {"metadata": {"labels": {"a": "1"}}})
         await site.settle()
 
-        assert [write.partition("/clusters/")[0] for write in site.writes] == [
+        assert [write.partition("/clusters/")[0] for write in site.changes] == [
             "PUT /services/cache/shards/amber",
             "PATCH ",
         ]
@@ -222,3 +223,20 @@ async def test_a_hundred_exports_are_replicated_at_once_and_not_five_a_second(si
 
         assert len(await site.cache.client().list(EXPORTS)) == 100
         assert site.clock.monotonic() == started, "no time has passed"
+
+
+async def test_a_copy_that_was_lost_before_anybody_saw_it_is_made_again(site: Site) -> None:
+    async with site.shard("amber") as amber:
+        await site.settle()
+        amber.cache.refuse(watches(EXPORTS.plural), times=1)
+        amber.cache.refuse(lists(EXPORTS.plural), times=1)
+        await amber.cache.cut(watches(EXPORTS.plural))
+        await amber.client.create(EXPORTS, export())
+        await site.clock.run_until_idle()
+        assert [obj.name for obj in await site.cache.client().list(EXPORTS)] == ["widgets"]
+        assert not amber.running.manager.informer(EXPORTS, "cache").live
+
+        site.cache.start(MemoryStorage(clock=site.clock, revision=site.cache.storage.revision + 1000))
+        await site.clock.advance(60)
+
+        assert [obj.name for obj in await site.cache.client().list(EXPORTS)] == ["widgets"]
