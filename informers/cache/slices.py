@@ -1,6 +1,7 @@
 """Long work in slices, so that it never holds the loop for longer than a few milliseconds."""
 
 import asyncio
+from collections import deque
 from time import perf_counter
 
 SLICE = 0.004
@@ -10,21 +11,44 @@ SLICE = 0.004
 class Slices:
     """Tells long work when its slice is over: `if slices.over(): await slices.turn()`.
 
-    What happens between two turns is one step for everybody else. It measures real time, also in tests: there a slice
-    of 0 ends after every object.
+    What happens between two turns is one step for everybody else. Those who share one also share each slice: in one
+    turn of the loop all of them together work for little longer than one alone would, and they get on in the order in
+    which they came. It measures real time, also in tests: there a slice of 0 ends after every object.
     """
 
-    __slots__ = ("_seconds", "_until")
+    __slots__ = ("_is_fresh", "_line", "_renewing", "_seconds", "_until")
 
     def __init__(self, seconds: float = SLICE) -> None:
         self._seconds = seconds
         self._until = perf_counter() + seconds
+        self._line: deque[object] = deque()
+        self._renewing = False
+        self._is_fresh = False
 
     def over(self) -> bool:
         """Say whether it is time to let others run."""
         return perf_counter() >= self._until
 
     async def turn(self) -> None:
-        """Give everybody else one turn of the loop, and begin the next slice."""
-        await asyncio.sleep(0)
+        """Give everybody else one turn of the loop, or more while others use up each slice, and begin the next one."""
+        place = object()
+        self._line.append(place)
+        try:
+            while True:
+                self._renew_soon()
+                await asyncio.sleep(0)
+                if self._line[0] is place and (self._is_fresh or not self.over()):
+                    self._is_fresh = False  # however short it is, it serves one
+                    return
+        finally:
+            self._line.remove(place)
+
+    def _renew_soon(self) -> None:
+        if not self._renewing:
+            self._renewing = True
+            asyncio.get_running_loop().call_soon(self._renew)
+
+    def _renew(self) -> None:
+        self._renewing = False
+        self._is_fresh = True
         self._until = perf_counter() + self._seconds

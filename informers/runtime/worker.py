@@ -51,16 +51,17 @@ class Work(msgspec.Struct, Generic[T], frozen=True):
 async def work(shared: Work[Any]) -> None:
     """Visit keys, one after the other, until the queue is closed.
 
-    Visits that find nothing to do wait for nothing: thousands of them in a row would hold the loop.
+    Visits that find nothing to do wait for nothing: thousands of them in a row would hold the loop. So would many
+    workers that begin at once.
     """
     while True:
         try:
             async with shared.queue.take() as key:
+                if shared.slices.over():
+                    await shared.slices.turn()
                 await _visit(shared, key)
         except QueueClosed:
             return
-        if shared.slices.over():
-            await shared.slices.turn()
 
 
 async def _visit(shared: Work[Any], key: Key) -> None:
