@@ -17,12 +17,14 @@ class Content(Generic[T]):
     the object. An object that an indexer raises for does not come in, and what was there before stays.
     """
 
-    __slots__ = ("_places", "indexes", "objects")
+    __slots__ = ("_places", "bytes", "indexes", "objects")
 
     def __init__(self, indexes: Iterable[Index[T]]) -> None:
         """Start empty, with these empty indexes."""
         self.objects: dict[Key, Object[T]] = {}
         self.indexes = {index.name: index for index in indexes}
+        self.bytes = 0
+        """What the objects measured on the wire."""
         self._places: dict[str, dict[str, int]] = {}  # cluster → shard → number of objects
 
     def empty_copy(self) -> "Content[T]":
@@ -41,7 +43,9 @@ class Content(Generic[T]):
                 moves.append((index, was, values))
         self.objects[key] = obj
         if old is None:
-            self._enter(key)
+            self._enter(obj)
+        else:
+            self.bytes += len(obj.raw) - len(old.raw)
         for index, was, values in moves:
             if was:
                 index.discard(key, was)
@@ -52,7 +56,7 @@ class Content(Generic[T]):
         """Take in an object that was held before, under those indexes that still take it."""
         self.drop(obj.key)
         self.objects[obj.key] = obj
-        self._enter(obj.key)
+        self._enter(obj)
         for index in self.indexes.values():
             index.add(obj.key, index.values_if_any(obj))
 
@@ -60,7 +64,7 @@ class Content(Generic[T]):
         """Take the object out, and return it."""
         old = self.objects.pop(key, None)
         if old is not None:
-            self._leave(key)
+            self._leave(old)
             for index in self.indexes.values():
                 index.discard(key, index.last_values(old))
         return old
@@ -75,13 +79,17 @@ class Content(Generic[T]):
                     found.append(obj)
         return found
 
-    def _enter(self, key: Key) -> None:
+    def _enter(self, obj: Object[T]) -> None:
+        key = obj.key
+        self.bytes += len(obj.raw)
         shards = self._places.get(key.cluster)
         if shards is None:
             shards = self._places[key.cluster] = {}
         shards[key.shard] = shards.get(key.shard, 0) + 1
 
-    def _leave(self, key: Key) -> None:
+    def _leave(self, obj: Object[T]) -> None:
+        key = obj.key
+        self.bytes -= len(obj.raw)
         shards = self._places[key.cluster]
         shards[key.shard] -= 1
         if not shards[key.shard]:

@@ -162,7 +162,7 @@ class SharedInformer(Generic[T]):
             last_error=journal.last_error,
             failures=journal.failures,
             objects=len(self._store),
-            bytes=sum(len(obj.raw) for obj in self._store),
+            bytes=self._store.bytes,
             revision=self._store.revision,
             epoch=self._store.epoch,
             fetched=self._reflector.fetcher.fetched,

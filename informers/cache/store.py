@@ -73,6 +73,11 @@ class Store(Generic[T]):
         return [content.objects[key] for key in index.keys(value)]
 
     @property
+    def bytes(self) -> int:
+        """What the objects measured on the wire."""
+        return self._content.bytes
+
+    @property
     def indexers(self) -> dict[str, Indexer[T]]:
         """The indexers by name."""
         return {name: index.indexer for name, index in self._content.indexes.items()}

@@ -85,6 +85,7 @@ def test_a_store_is_a_dict_with_indexes_that_always_agree_with_it(steps: list[An
         for _ in zip(range(indexed_at_once), store.finish_indexes(), strict=False):
             pass
         assert contents(store) == {obj.key: obj.raw for obj in model.values()}
+        assert store.bytes == sum(len(obj.raw) for obj in model.values())
         for name, indexer in store.indexers.items():
             for value in ("", "n1", "n2", "x", "y", "p", "q", "r"):
                 found = {obj.key for obj in store.by_index(name, value)}
