@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from informers.cache.informer import SharedInformer
 from informers.clock import Clock
 from informers.runtime.manager import Manager
-from kcpctl.logs import Log
+from kcpctl.logs import Log, told
 
 _FIRST = 1.0
 """Seconds after which a first sync is worth a word."""
@@ -25,5 +26,7 @@ async def tell_of_first_syncs(manager: Manager, log: Log, clock: Clock) -> None:
         pause = min(pause * _SLOWER, _LONGEST)
 
 
-def _shown(informer: Any) -> str:
-    return str(informer.origin)
+def _shown(informer: SharedInformer[Any]) -> str:
+    figures = informer.statistics()
+    trouble = f", {told(figures.last_error)}" if figures.last_error else ""
+    return f"{informer.origin} ({figures.fetched} objects so far{trouble})"
