@@ -2,9 +2,11 @@
 
 import logging
 import sys
+from collections.abc import Sequence
 from functools import singledispatchmethod
 from typing import Any
 
+from informers.api.objects import Key
 from informers.cache import facts as cache
 from informers.client.records import Retried
 from informers.runtime import facts as runtime
@@ -17,6 +19,7 @@ with without("rich"):  # structlog would draw tracebacks with it, which are neve
 Log = Any
 """A structlog logger."""
 
+_MOST_NAMED = 5
 _SLOW_SYNC = 1.0
 """Seconds after which a first sync is worth a line of its own at the usual level."""
 
@@ -162,13 +165,12 @@ class LogObserver:
 
     @notice.register
     def _stopping(self, fact: runtime.Stopping) -> None:
-        waiting = [f"{controller} {key}" for controller, key in fact.waiting_for]
+        waiting = _several(fact.waiting_for)
         self._log.info("waiting for reconciles to end", grace=fact.grace, waiting_for=waiting)
 
     @notice.register
     def _grace_over(self, fact: runtime.GraceOver) -> None:
-        cancelled = [f"{controller} {key}" for controller, key in fact.cancelled]
-        self._log.warning("reconciles cancelled after the grace period", cancelled=cancelled)
+        self._log.warning("reconciles cancelled after the grace period", cancelled=_several(fact.cancelled))
 
     @notice.register
     def _dropped(self, fact: runtime.ObserverDropped) -> None:
@@ -189,6 +191,13 @@ class LogObserver:
 
 def _origin(origin: cache.Origin) -> dict[str, str]:
     return {"server": origin.server, "resource": str(origin.collection)}
+
+
+def _several(visits: Sequence[tuple[str, Key]]) -> list[str]:
+    """Name the first few visits, and how many more there are."""
+    shown = [f"{controller} {key}" for controller, key in visits[:_MOST_NAMED]]
+    more = len(visits) - len(shown)
+    return [*shown, f"{more} more"] if more else shown
 
 
 def _place(origin: cache.Origin) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from informers.api.objects import Key
 from informers.api.resources import Collection, Resource
 from informers.cache import facts as cache
 from informers.cache.recovery import Action, Phase, Trouble
-from informers.runtime.facts import Outcome, Reconciled
+from informers.runtime.facts import Outcome, Reconciled, Stopping
 from kcpctl.logs import LogObserver, configure
 
 ORIGIN = cache.Origin("local", Collection(Resource("example.com", "v1", "things"), cluster="*"))
@@ -88,3 +88,11 @@ def test_json_lines_hold_one_line_a_fact(monkeypatch: pytest.MonkeyPatch) -> Non
     line = json.loads(out.getvalue())
     assert line["error"] == "ValueError: one; two"
     assert line["level"] == "warning"
+
+
+def test_a_stop_names_a_few_of_the_visits_that_it_waits_for_and_counts_the_others() -> None:
+    visits = tuple(("team", Key("", "", "default", f"t{number}")) for number in range(20))
+
+    [event] = told(Stopping(10.0, visits))
+
+    assert event["waiting_for"] == [*(f"team default/t{number}" for number in range(5)), "15 more"]
