@@ -9,7 +9,7 @@ from typing import Any
 
 from kcpctl.apiserver.gotext import plain
 from kcpctl.apiserver.patches.errors import DoesNotApply, Malformed, Unexpected
-from kcpctl.apiserver.patches.ordering import deduplicated, in_order, position
+from kcpctl.apiserver.patches.ordering import deduplicated, identity, in_order, places
 from kcpctl.apiserver.served import JSON
 
 DIRECTIVE = "$patch"
@@ -70,7 +70,8 @@ class _Merge:
             return old
         if not _holds_objects(old, new):
             if deletes:
-                return [item for item in old if position(new, item) < 0]
+                unwanted = places(new)
+                return [item for item in old if identity(item, "") not in unwanted]
             both, key = deduplicated([*old, *new]), ""
         else:
             key = rule.get("key", "")
@@ -83,11 +84,12 @@ class _Merge:
     def _entries(self, old: list[Any], new: list[Any], key: str, path: str) -> list[Any]:
         """Merge entries with a known key into the old ones, and append the others."""
         merged = list(old)
+        known = places(old, key)
         for entry in new:
             if key not in entry:
                 raise _no_key(entry, key)
-            at = position(merged, entry, key)
-            if at >= 0:
+            at = known.setdefault(identity(entry, key), len(merged))
+            if at < len(merged):
                 merged[at] = self.objects(merged[at], entry, f"{path}.")
             else:
                 merged.append(entry)
@@ -155,7 +157,7 @@ def _directed(key: str, prefix: str, complaint: str) -> str:
 
 def _without_special(old: list[Any], new: list[Any], key: str) -> tuple[list[Any], list[Any]]:
     """Do what entries with a directive want; return what is left of both lists."""
-    plain_entries, replace = [], False
+    plain_entries, gone, replace = [], [], False
     for entry in new:
         if DIRECTIVE not in entry:
             plain_entries.append(entry)
@@ -164,14 +166,16 @@ def _without_special(old: list[Any], new: list[Any], key: str) -> tuple[list[Any
             case "delete":
                 if key not in entry:
                     raise _no_key(entry, key)
-                old = [item for item in old if not (key in item and item[key] == entry[key])]
+                gone.append(entry)
             case "replace":
                 replace = True
             case "merge":
                 raise Unexpected("merging lists cannot yet be specified in the patch")
             case other:
                 raise Unexpected(f"unknown patch type: {plain(other)} in map: {plain(entry)}")
-    return (plain_entries, []) if replace else (old, plain_entries)
+    unwanted = places(gone, key)
+    kept = [item for item in old if key not in item or identity(item, key) not in unwanted]
+    return (plain_entries, []) if replace else (kept, plain_entries)
 
 
 def _holds_objects(*lists: list[Any]) -> bool:

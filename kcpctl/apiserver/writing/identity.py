@@ -3,6 +3,8 @@
 from random import Random
 from uuid import uuid4
 
+import msgspec
+
 from kcpctl.apiserver.admission import Rules
 from kcpctl.apiserver.failures import bad_request, internal, untyped
 from kcpctl.apiserver.gotext import quote
@@ -10,6 +12,8 @@ from kcpctl.apiserver.served import JSON
 
 SHARD = "kcp.io/shard"
 """Annotation that tells a cache server that an object keeps the identity that it had elsewhere."""
+
+_text = msgspec.json.Encoder(order="sorted").encode
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _RANDOM_LETTERS = 5
@@ -104,15 +108,13 @@ def merge_owners(metadata: JSON, *, late: bool = False) -> list[str]:
     owners = metadata.get("ownerReferences")
     if not owners or len(owners) < 2:
         return []
-    kept: list[JSON] = []
+    kept: dict[bytes, JSON] = {}
     repeated = []
     for owner in owners:
-        if owner in kept:
+        if kept.setdefault(_text(owner), owner) is not owner:
             repeated.append(owner["uid"])
-        else:
-            kept.append(owner)
     if not repeated:
         return []
-    metadata["ownerReferences"] = kept
+    metadata["ownerReferences"] = list(kept.values())
     when = " after mutating admission happens" if late else ""
     return [_REPEATED_OWNERS.format(when, ", ".join(repeated))]

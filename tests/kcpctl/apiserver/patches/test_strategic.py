@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kcpctl.apiserver.patches.errors import DoesNotApply, Malformed, PatchError, Unexpected
+from kcpctl.apiserver.patches.ordering import deduplicated
 from kcpctl.apiserver.patches.strategic import merge
 from kcpctl.apiserver.shapes.core import NAMESPACE
 from kcpctl.apiserver.shapes.openapi import merge_table
@@ -135,3 +136,28 @@ def test_entries_of_the_patch_keep_their_order(document: Any, entries: list[dict
     result = merge(deepcopy(document), {"refs": deepcopy(entries)}, TABLE)
 
     assert [ref["uid"] for ref in result["refs"] if ref["uid"] in wanted] == wanted
+
+
+def test_long_lists_are_merged_as_quickly_as_short_ones() -> None:
+    old, new = [f"a/{n}" for n in range(20_000)], [f"b/{n}" for n in range(20_000)]
+
+    merged = deduplicated([*old, *new, *old])
+
+    assert sorted(merged) == sorted([*old, *new])
+
+
+@given(st.lists(st.sampled_from([0, 1, True, "1", "a", 2, 3])))
+def test_the_last_entry_takes_the_place_of_one_that_is_dropped(items: list[Any]) -> None:
+    left = list(items)
+    at = 0
+    while at < len(left):  # as the library does it
+        other = at + 1
+        while other < len(left):
+            if (type(left[at]), left[at]) == (type(left[other]), left[other]):
+                left[other] = left[-1]
+                left.pop()
+            else:
+                other += 1
+        at += 1
+
+    assert [(type(one), one) for one in deduplicated(items)] == [(type(one), one) for one in left]
