@@ -1,11 +1,15 @@
 """Logs: structlog events with fixed field names, made from the runtime's facts by one observer."""
 
+import asyncio
 import logging
 import sys
+import traceback
 from collections.abc import Sequence
 from functools import singledispatchmethod
+from pathlib import Path
 from typing import Any
 
+import informers
 from informers.api.objects import Key
 from informers.cache import facts as cache
 from informers.client.records import Retried
@@ -20,6 +24,8 @@ Log = Any
 """A structlog logger."""
 
 _MOST_NAMED = 5
+_NOT_THEIRS = (*(str(Path(module.__file__ or "").parent) for module in (informers, asyncio)), "<")
+"""Where the code of the runtime is."""
 _SLOW_SYNC = 1.0
 """Seconds after which a first sync is worth a line of its own at the usual level."""
 
@@ -64,6 +70,17 @@ def told(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
+def place_of(error: BaseException) -> str:
+    """Return where the innermost line of a controller's own code stood when the error came up: `file:line`."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if not code.co_filename.startswith(_NOT_THEIRS):
+            place = f"{code.co_filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place
+
+
 class LogObserver:
     """Turns facts into log events; what goes well is told at debug level."""
 
@@ -85,6 +102,8 @@ class LogObserver:
             "attempt": fact.attempt,
             "took": round(fact.took, 4),
         }
+        if fact.error is not None and (at := place_of(fact.error)):
+            fields["at"] = at
         if not fact.outcome.failed:
             self._log.debug("reconciled", outcome=str(fact.outcome), writes=len(fact.writes), **fields)
         elif fact.outcome is Outcome.TERMINAL:
@@ -92,6 +111,8 @@ class LogObserver:
         else:
             retry_in = None if fact.retry_in is None else round(fact.retry_in, 3)
             self._log.warning("reconcile failed", error=fact.error, retry_in=retry_in, **fields)
+        if fact.outcome.failed and fact.error is not None:
+            self._log.debug("where it failed", trace="".join(traceback.format_exception(fact.error)))
 
     @notice.register
     def _listed(self, fact: cache.Listed) -> None:

@@ -3,10 +3,12 @@
 import asyncio
 import os
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from informers.api.errors import NotSynced
 from informers.cache.informer import SharedInformer
 from informers.clock import Clock, SystemClock
 from informers.runtime.controller import Controller
@@ -102,7 +104,8 @@ async def _say_when_stopping(readiness: Readiness, stop: asyncio.Event) -> None:
 
 
 async def _settle(manager: Manager, clock: Clock) -> None:
-    await first(manager.wait_synced(), clock.sleep(_SETTLED_WITHIN))
+    with suppress(NotSynced):  # a stop came first
+        await first(manager.wait_synced(), clock.sleep(_SETTLED_WITHIN))
     await settle_later(clock)
 
 
@@ -126,4 +129,5 @@ def _greeting(settings: RunSettings, found: Ground, controllers: Iterable[Contro
     else:
         yield f"cache server beside it; shards over it need --cache-kubeconfig {host.folder / contexts.CACHE_FILE}"
     yield f"controllers: {names}"
-    yield f"try: {kubectl()} apply -f examples/endpointslice/ && {kubectl()} get apiexportendpointslices"
+    if found.ours:
+        yield f"try: {kubectl()} apply -f examples/endpointslice/ && {kubectl()} get apiexportendpointslices"

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from kcpctl.control import ask
-from kcpctl.report import ControllerView, InformerView, Report, ShardView, SliceView
+from kcpctl.report import HELD, ControllerView, Endpoint, InformerView, Report, ShardView, SliceView
 from kcpctl.settings import DATA_DIR, variable
 
 _QUIET = 90.0
@@ -78,12 +78,17 @@ def _slice(one: SliceView, now: datetime) -> Iterator[str]:
     partition = f" partition {one.partition}" if one.partition else ""
     yield f"{one.cluster}|{one.name}  of {one.export}{partition}{view}"
     for endpoint in one.endpoints:
-        since = "" if endpoint.since is None else f", {_ago(endpoint.since, now)} ago"
+        since = "" if endpoint.since is None else _since(endpoint, now)
         yield f"    {endpoint.url}  {endpoint.source}{since}"
     for condition in one.conditions:
         if condition.get("status") != "True":
             said = " ".join(str(condition[key]) for key in ("reason", "message") if condition.get(key))
             yield f"    {condition['type']}={condition['status']} {said}".rstrip()
+
+
+def _since(endpoint: Endpoint, now: datetime) -> str:
+    age = _ago(endpoint.since or now, now)
+    return f" for {age}" if endpoint.source == HELD else f", heard {age} ago"
 
 
 def _informer(one: InformerView, now: datetime) -> Iterator[str]:

@@ -16,7 +16,7 @@ async def apiserver() -> AsyncIterator[InProcessServer]:
 
     `await apiserver.apply(manifests)` makes objects, definitions included, from dicts, YAML text or a Path;
     `apiserver.server` is for the code under test, `apiserver.client` for the test;
-    `apiserver.requests` and `apiserver.writes` are what it was asked for.
+    `apiserver.requests` and `apiserver.writes` are what the code under test asked for.
     """
     async with serving() as served:
         yield served

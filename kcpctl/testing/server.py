@@ -19,6 +19,7 @@ from kcpctl.testing.home import Home
 from kcpctl.testing.manifests import Manifests, read_manifests
 
 _READS = frozenset(("GET", "HEAD", "OPTIONS"))
+_TEST_ITSELF = "kcpctl.testing"
 _CRDS = Resource("apiextensions.k8s.io", "v1", "customresourcedefinitions", kind="CustomResourceDefinition")
 
 
@@ -32,22 +33,29 @@ class InProcessServer:
     def __init__(self, plain: PlainServer) -> None:
         """Use `serving`."""
         self.requests: list[Seen] = []
-        """Every request since the start, in the order in which they ended (watches end late); may be cleared."""
+        """Every request of the code under test, in the order in which they ended (watches end late); may be cleared."""
         self.home = Home(plain.world, lambda: plain.at_rest)
         """What waiting for quiet needs to know."""
         self._plain = plain
-        self._app = ApiServer(plain.mounts, Authentication(), observe=self.requests.append)
+        self._app = ApiServer(plain.mounts, Authentication(), observe=self._observe)
         self._transports: list[InProcess] = []
         self.server = self.connect()
         """For the code under test."""
-        self.client: Client = self.connect("test").client()
-        """For the test itself."""
+        self.client: Client = self._connect("test", _TEST_ITSELF).client()
+        """For the test itself, whose requests are not noted."""
 
     def connect(self, name: str = "main") -> Server:
         """Return one more Server that talks to it, for code that closes its own."""
+        return self._connect(name, "")
+
+    def _connect(self, name: str, user_agent: str) -> Server:
         transport = InProcess(self._app)
         self._transports.append(transport)
-        return Server(name, transport)
+        return Server(name, transport, user_agent=user_agent)
+
+    def _observe(self, seen: Seen) -> None:
+        if seen.user_agent != _TEST_ITSELF:
+            self.requests.append(seen)
 
     def is_home_of(self, server: Server) -> bool:
         """Say whether the Server talks to this API server."""
@@ -55,7 +63,7 @@ class InProcessServer:
 
     @property
     def writes(self) -> list[Seen]:
-        """The requests that may have changed something."""
+        """Those requests that may have changed something."""
         return [seen for seen in self.requests if seen.method not in _READS]
 
     async def apply(self, manifests: Manifests) -> list[Object]:

@@ -96,3 +96,13 @@ def test_a_stop_names_a_few_of_the_visits_that_it_waits_for_and_counts_the_other
     [event] = told(Stopping(10.0, visits))
 
     assert event["waiting_for"] == [*(f"team default/t{number}" for number in range(5)), "15 more"]
+
+
+def test_a_failed_visit_says_where_in_the_controller_it_failed() -> None:
+    try:
+        {}["nmae"]
+    except KeyError as error:
+        event, detail = told(visited(Outcome.ERROR, error), level="debug")
+
+    assert event["at"].rpartition(":")[0] == __file__
+    assert "KeyError: 'nmae'" in detail["trace"]

@@ -73,8 +73,8 @@ def test_a_slice_says_of_each_endpoint_where_it_is_from_and_how_old_that_is() ->
 
     assert text(slices=[one]).splitlines()[-4:] == [
         "  c1|widgets  of c1:widgets partition europe  (not all shards and exports are known)",
-        "      https://a  local, 3s ago",
-        "      https://b  held, 2d ago",
+        "      https://a  local, heard 3s ago",
+        "      https://b  held for 2d",
         "      EndpointURLsReady=Unknown EndpointsHeld b is held",
     ]
 
