@@ -68,7 +68,7 @@ class ControllerStarted(msgspec.Struct, frozen=True):
 
 
 class SourceArrived(msgspec.Struct, frozen=True):
-    """A source that its controller had not waited for has synced; all keys are visited."""
+    """A source that its controller had not waited for has synced; all keys are ready for another visit."""
 
     controller: str
     source: str

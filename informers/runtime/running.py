@@ -195,11 +195,12 @@ class Run(Generic[T]):
         """Wake all keys once the source has synced: what they were visited for knew nothing of it."""
         began = self._clock.monotonic()
         await state.wait_synced()
-        self._observers.notice(SourceArrived(self.controller.name, source.label, self._clock.monotonic() - began))
+        late = self._clock.monotonic() - began
         for obj in self._objects.list():
             self.queue.add(obj.key.shardless())
             if self._slices.over():
                 await self._slices.turn()
+        self._observers.notice(SourceArrived(self.controller.name, source.label, late))
 
     def _visited(self, fact: Reconciled) -> None:
         self._outcomes[fact.outcome] += 1
