@@ -183,6 +183,10 @@ class Site:
         """Return the store of a shard, which outlives its processes."""
         return self._stores[shard] if shard in self._stores else self._new_store(shard)
 
+    def lose_store(self, shard: str) -> None:
+        """Let the shard begin with an empty store when it runs the next time."""
+        del self._stores[shard]
+
     def _new_store(self, shard: str) -> MemoryStorage:
         def heard(change: Change) -> None:
             state = json.loads(change.value or b"{}")

@@ -147,6 +147,30 @@ async def test_a_deletion_that_nobody_saw_is_no_evidence(site: Site) -> None:
         assert "Shard violet is not listed any more" in held.condition("EndpointURLsReady").message  # type: ignore[union-attr]
 
 
+async def test_a_shard_that_lost_its_store_takes_nothing_away_from_what_it_had_replicated(site: Site) -> None:
+    async with site.shard("violet") as violet:
+        async with site.shard("amber") as amber:
+            for name in ("widgets", "gadgets"):
+                await amber.client.create(EXPORTS, export(name))
+            await violet.client.create(SLICES, slice_of(path=amber.workspace))
+            await site.settle()
+            cluster = amber.workspace
+
+        site.lose_store("amber")
+        async with site.shard("amber") as again:
+            await site.settle()
+
+            copies = [(o.cluster, o.name) for o in await site.cache.client().list(EXPORTS) if o.key.shard == "amber"]
+            assert sorted(copies) == [(cluster, "gadgets"), (cluster, "widgets")]
+            assert await listed(violet) == published(cluster, "amber", "violet")
+            assert site.losses() == []
+
+            await again.client.create(EXPORTS, export("new"))
+            await again.client.delete(EXPORTS, "new")
+            await site.settle()
+            assert len(await site.cache.client().list(EXPORTS)) == 2, "what it had itself it deletes as always"
+
+
 # The cache was synced earlier, and is unreachable now
 
 
