@@ -35,7 +35,8 @@ from informers.client.wire import Unzipped
 
 CALLS_AT_ONCE = 32
 """Connections for everything but watches; further calls wait, within their connect timeout."""
-_READ_BUFFER = 2**18
+_READ_BUFFER = 2**16
+"""Bytes read ahead; four times as many make each chunk fresh memory: a fifth more CPU an event at full speed."""
 _SKIPPED = frozenset({"User-Agent", "Accept", "Accept-Encoding", "Content-Type"})
 _ERRORS = (aiohttp.ClientError, TimeoutError, OSError)
 
