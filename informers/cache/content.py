@@ -6,8 +6,21 @@ from typing import Generic, TypeVar
 from informers.api.clusters import WILDCARD
 from informers.api.objects import Key, Object
 from informers.cache.index import Index
+from informers.cache.indexers import DependsOn
 
 T = TypeVar("T")
+
+
+_NOTHING: tuple[DependsOn, ...] = ()
+_KEY = (DependsOn.KEY,)
+_KEY_AND_LABELS = (DependsOn.KEY, DependsOn.LABELS)
+
+
+def _settled(old: Object[T] | None, new: Object[T]) -> tuple[DependsOn, ...]:
+    """Return what is sure to be the same in both states; equal labels are mostly one interned dict."""
+    if old is None:
+        return _NOTHING
+    return _KEY_AND_LABELS if old.interned_labels is new.interned_labels else _KEY
 
 
 class Content(Generic[T]):
@@ -36,7 +49,10 @@ class Content(Generic[T]):
         key = obj.key
         old = self.objects.get(key)
         moves = []
+        settled = _settled(old, obj)
         for index in self.indexes.values():
+            if index.decided_by in settled:
+                continue
             values = index.values(obj)
             was = () if old is None else index.last_values(old)
             if values != was:

@@ -5,7 +5,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 from informers.api.errors import CacheError
 from informers.api.objects import Key, Object
-from informers.cache.indexers import Indexer, is_cheap
+from informers.cache.indexers import DependsOn, Indexer, depends_on
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ class Index(Generic[T]):
     leaves no ghosts.
     """
 
-    __slots__ = ("_common", "_held", "_remembered", "indexer", "name", "unfinished")
+    __slots__ = ("_common", "_held", "_remembered", "decided_by", "indexer", "name", "unfinished")
 
     def __init__(self, name: str, indexer: Indexer[T], unfinished: list[Key] | None = None) -> None:
         """Start empty; `unfinished` are keys of objects that were stored before the index was there."""
@@ -41,7 +41,9 @@ class Index(Generic[T]):
         self.indexer = indexer
         self.unfinished = unfinished
         self._held: dict[str, Key | dict[Key, None]] = {}
-        self._remembered: dict[Key, Remembered] | None = None if is_cheap(indexer) else {}
+        self.decided_by = depends_on(indexer)
+        """What may change where an object is found."""
+        self._remembered: dict[Key, Remembered] | None = {} if self.decided_by is DependsOn.BODY else None
         self._common: dict[Remembered, Remembered] = {}
 
     def __len__(self) -> int:

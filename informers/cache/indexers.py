@@ -1,6 +1,7 @@
 """Functions from an object to the values it is found under, ready-made ones for what most controllers ask."""
 
 from collections.abc import Callable, Iterable
+from enum import Enum
 from functools import cache
 from operator import attrgetter
 from typing import Any, Optional, TypeVar
@@ -67,9 +68,19 @@ def by_label(name: str) -> Indexer[Any]:
     return _ByLabel(name)
 
 
-def is_cheap(indexer: Indexer[Any]) -> bool:
-    """Say whether asking again costs less than remembering the answer; such an indexer never raises."""
-    return indexer in (by_namespace, by_cluster) or isinstance(indexer, _ByLabel)
+class DependsOn(Enum):
+    """What of an object decides where an indexer finds it."""
+
+    KEY = "key"
+    LABELS = "labels"
+    BODY = "body"
+
+
+def depends_on(indexer: Indexer[Any]) -> DependsOn:
+    """Return what decides; but for the body, asking again costs less than remembering the answer, and never raises."""
+    if indexer in (by_namespace, by_cluster):
+        return DependsOn.KEY
+    return DependsOn.LABELS if isinstance(indexer, _ByLabel) else DependsOn.BODY
 
 
 @cache  # equal arguments give one function, so that two controllers may declare the same index

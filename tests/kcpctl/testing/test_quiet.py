@@ -234,12 +234,16 @@ async def test_a_controller_that_fails_again_and_again_is_an_error_with_its_caus
 
 
 async def test_a_visit_that_hangs_is_named(apiserver: InProcessServer, manager: Managers) -> None:
+    visited = asyncio.Event()
+
     @controller(TEAMS)
     async def hanging(obj: Object, cluster: Cluster) -> None:
+        visited.set()
         await asyncio.Event().wait()
 
     await apiserver.apply(team())
     async with manager(hanging, grace=0.0) as running:
+        await visited.wait()
         with pytest.raises(NeverQuiet, match=r"'hanging' has 0 keys to visit and is visiting default/blue"):
             await running.wait_quiet(timeout=0.05)
 
@@ -249,7 +253,7 @@ async def test_a_kind_that_is_not_served_is_named(manager: Managers) -> None:
         with pytest.raises(
             NeverQuiet, match=r"informer main:nothings\.v1\.example\.com does not follow a watch: .*404|could not find"
         ):
-            await running.wait_quiet(timeout=0.05)
+            await running.wait_quiet(timeout=1.0)
 
 
 async def test_a_kind_that_is_defined_meanwhile_is_waited_for() -> None:
