@@ -10,6 +10,7 @@ it was sent with. aiohttp's own habit of repeating GET, PUT and DELETE after a b
 redirect is followed, so credentials go to one host only.
 """
 
+import asyncio
 import socket
 from collections.abc import AsyncIterator, Mapping
 from ssl import SSLContext, SSLError
@@ -166,8 +167,14 @@ class HttpResponse:
         raise DecodeError(f"expected an answer of {self._name} plain or in gzip, found Content-Encoding {encoding!r}")
 
     async def aclose(self) -> None:
-        """Give the connection back if the body was read to its end, else drop it."""
+        """Give the connection back if the body was read to its end, else drop it, and wait until it is closed."""
+        connection = self._response.connection
+        transport = connection.transport if connection is not None else None
+        if transport is not None:
+            transport.abort()  # a farewell over TLS would outlive the loop of a program that ends now
         self._response.close()
+        if transport is not None:
+            await asyncio.sleep(0)  # the turn in which the loop closes the socket
 
 
 class _Chunks:

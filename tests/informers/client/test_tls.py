@@ -11,7 +11,7 @@ from informers.client.tls import RECHECK, Pair, Pem, TlsContexts, Trust
 from informers.client.transport import Request
 from informers.clock import VirtualClock
 from tests.informers.client.certificates import Authority, encrypted
-from tests.informers.client.servers import answer, serving
+from tests.informers.client.servers import answer, chunk, opening, serving
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +53,27 @@ async def test_a_certificate_in_memory_reaches_the_server(authority, server_tls,
         who = ClientCertificate(Pem(red.certificate), Pem(red.key), trust=Trust(Pem(authority.pem)))
 
         assert await asked_as(served, who) == "red"
+
+
+async def test_an_answer_that_is_dropped_half_read_has_its_socket_closed_by_then(authority, server_tls, red):
+    """A program may end right after; a connection that still says its farewell over TLS would be left open."""
+
+    async def half(asked, writer):
+        writer.write(opening() + chunk(b"x"))
+
+    async with serving(half, tls=server_tls) as served:
+        who = ClientCertificate(Pem(red.certificate), Pem(red.key), trust=Trust(Pem(authority.pem)))
+        transport = HttpTransport(served.address, credentials=who)
+        for read_first in (True, False):
+            response = await transport.send(Request("GET", "/", watch=True))
+            used = response._response.connection.transport.get_extra_info("socket")
+            if read_first:
+                assert await anext(response.chunks()) == b"x"
+
+            await response.aclose()
+
+            assert used.fileno() == -1
+        await transport.aclose()
 
 
 async def test_a_server_of_another_authority_is_not_trusted(server_tls, red):
