@@ -12,6 +12,7 @@ from informers.client.server import Server
 from kcpctl import foreign, logs
 from kcpctl.builtin import LOCAL, Ours, all_ours, slices_alone
 from kcpctl.embedded import Embedded, embedded, shard_urls
+from kcpctl.namesake import refuse_namesake
 from kcpctl.plan import Built, embedded_plan, foreign_plan
 from kcpctl.process import unless_stopped
 from kcpctl.settings import RunSettings
@@ -55,8 +56,11 @@ async def _embedded(
     for server in servers.values():
         await stack.enter_async_context(server)
     plan = embedded_plan(settings, has_modules=has_modules)
-    ours = all_ours(settings, own.urls, is_new_store=own.is_new_store) if plan.built is Built.ALL else None
-    return Ground(servers | cache, ours, plan.off, own)
+    if plan.built is Built.NONE:
+        return Ground(servers | cache, None, plan.off, own)
+    if cache:
+        await refuse_namesake(servers[LOCAL], cache[CACHE], settings.shard_name, own.urls.base)
+    return Ground(servers | cache, all_ours(settings, own.urls, is_new_store=own.is_new_store), plan.off, own)
 
 
 async def _foreign(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.processes import Running, eventually, running
+from tests.e2e.processes import Running, eventually, kcpctl, running
 
 SLICES = "apiexportendpointslices"
 READY = "--for=condition=EndpointURLsReady"
@@ -136,3 +136,18 @@ def test_a_label_of_one_shard_moves_it_into_a_partition_of_another(pair: Pair) -
     second.kubectl("root")("label", "shards", "amber", "region=eu")
 
     eventually(lambda: hosts(pair.first) == [second.port])
+
+
+def test_a_second_shard_without_a_name_of_its_own_is_refused_before_it_harms_the_first(pair: Pair) -> None:
+    apply(pair.first)
+    eventually(lambda: len(pair.first.status()["shards"][0]["sources"]) == 2)
+    options = ("--cache-kubeconfig", pair.folder / "first" / "cache.kubeconfig", "--data-dir", pair.folder / "nameless")
+
+    done = kcpctl("run", "--port", 0, *options)
+
+    assert done.code == 2
+    assert done.err == (
+        f"kcpctl: expected to be the only shard named 'root', found another one at https://127.0.0.1:{pair.first.port} "
+        "in the cache; give this one a name of its own with --shard-name\n"
+    )
+    assert hosts(pair.first) == [pair.first.port]
