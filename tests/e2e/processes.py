@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.client import HTTPException, HTTPSConnection
 from pathlib import Path
@@ -130,11 +130,18 @@ def _read(stream: Any, lines: list[str]) -> None:
 
 
 @contextmanager
-def running(command: str, data_dir: Path, *options: object, port: int = 0, ready: bool = True) -> Iterator[Running]:
+def running(
+    command: str,
+    data_dir: Path,
+    *options: object,
+    port: int = 0,
+    ready: bool = True,
+    python: Sequence[str] = ("-m", "kcpctl"),
+) -> Iterator[Running]:
     """Run `kcpctl run`, `serve` or `cache` beside the block; the block begins when it is ready."""
     arguments = [command, "--data-dir", data_dir, "--port", port, *options]
     process = subprocess.Popen(
-        [sys.executable, "-m", "kcpctl", *map(str, arguments)],
+        [sys.executable, *python, *map(str, arguments)],
         cwd=PROJECT,
         env=_environment(),
         stdin=subprocess.DEVNULL,

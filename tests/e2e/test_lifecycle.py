@@ -1,5 +1,6 @@
 """A process starts on what it left, ends when told to, and says in one line what stands in its way."""
 
+import json
 import signal
 import sqlite3
 import time
@@ -50,6 +51,20 @@ def test_state_survives_a_restart_and_the_workspace_keeps_its_name(tmp_path: Pat
 
     assert after == before
     assert before["status"]["endpoints"]
+
+
+def test_a_shard_that_listens_elsewhere_is_published_where_it_is_now(tmp_path: Path) -> None:
+    with running("run", tmp_path / "data") as process:
+        process.kubectl()("apply", "-f", "examples/endpointslice/")
+        process.kubectl()("wait", "apiexportendpointslices/widgets", "--for=condition=EndpointURLsReady")
+
+    with running("run", tmp_path / "data") as process:
+
+        def urls() -> list[str]:
+            status = process.kubectl().one("apiexportendpointslices", "widgets")["status"]
+            return [endpoint["url"] for endpoint in status["endpoints"]]
+
+        eventually(lambda: len(urls()) == 1 and f":{process.port}/" in urls()[0])
 
 
 def test_in_memory_nothing_is_kept_but_certificates(tmp_path: Path) -> None:
@@ -165,3 +180,20 @@ def test_settings_come_from_flags_then_variables_then_a_file(tmp_path: Path) -> 
     assert rows["--port"] == ["7001", "file", str(tmp_path / "kcpctl.toml")]
     assert rows["--shard-name"] == ["beryl", "flag", "--shard-name"]
     assert rows["--bind-address"] == ["127.0.0.1", "default"]
+
+
+def test_logs_may_be_json(tmp_path: Path) -> None:
+    with running("run", tmp_path / "data", "--in-memory", "--log-format", "json", "-v") as process:
+        event = json.loads(process.wait_for_log("controller started"))
+
+    assert event["controller"]
+    assert event["level"] == "debug"
+
+
+def test_everything_works_on_asyncios_own_loop(tmp_path: Path) -> None:
+    program = "import sys; sys.modules['uvloop'] = None; from kcpctl.__main__ import main; main()"
+    with running("run", tmp_path / "data", "--in-memory", python=("-c", program)) as process:
+        process.kubectl()("apply", "-f", "examples/endpointslice/")
+        process.kubectl()("wait", "apiexportendpointslices/widgets", "--for=condition=EndpointURLsReady")
+
+        assert process.stop() == 0

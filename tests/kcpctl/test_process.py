@@ -1,5 +1,6 @@
 """A process ends in order at the first signal, at once at the second, and says in one line why it cannot go on."""
 
+import asyncio
 import signal
 import subprocess
 import sys
@@ -8,6 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from informers.api.errors import ConnectError
+from kcpctl.process import Stopped, unless_stopped
 
 PROGRAM = """
 import asyncio, sys
@@ -95,3 +99,33 @@ def test_a_failure_with_a_name_is_one_line() -> None:
         output, errors = running.communicate(timeout=10)
 
     assert (running.returncode, output, errors) == (1, "", "kcpctl: nobody is there\n")
+
+
+async def test_a_job_that_ends_first_gives_its_result() -> None:
+    async def job() -> str:
+        return "found"
+
+    assert await unless_stopped(job(), asyncio.Event()) == "found"
+
+
+async def test_a_stop_that_comes_first_cancels_the_job() -> None:
+    stop, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def job() -> None:
+        stop.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+
+    with pytest.raises(Stopped):
+        await unless_stopped(job(), stop)
+    assert cancelled.is_set()
+
+
+async def test_an_error_of_the_job_comes_out() -> None:
+    async def job() -> None:
+        raise ConnectError("nobody is there")
+
+    with pytest.raises(ConnectError):
+        await unless_stopped(job(), asyncio.Event())
