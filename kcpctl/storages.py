@@ -18,19 +18,18 @@ class Opened:
 
     storage: Storage
     is_new: bool
-    """Whether it was made just now: it holds nothing that an earlier process knew."""
+    """Whether it holds nothing: no earlier process has written to it."""
 
 
 @asynccontextmanager
 async def opened(folder: Path, name: str, *, in_memory: bool) -> AsyncIterator[Opened]:
     """Keep the store of that name open for the block. Raises `ConfigurationError` for a file that cannot be used."""
-    file = folder / f"{name}.sqlite"
-    is_new = in_memory or not file.exists()
     try:
-        storage: Storage = MemoryStorage() if in_memory else await SqliteStorage.open(file)
+        storage: Storage = MemoryStorage() if in_memory else await SqliteStorage.open(folder / f"{name}.sqlite")
     except CannotOpen as error:
         raise ConfigurationError(str(error)) from error
     try:
-        yield Opened(storage, is_new)
+        first = await storage.range("", limit=1)
+        yield Opened(storage, is_new=not first.records)
     finally:
         await storage.aclose()
