@@ -197,3 +197,14 @@ def test_everything_works_on_asyncios_own_loop(tmp_path: Path) -> None:
         process.kubectl()("wait", "apiexportendpointslices/widgets", "--for=condition=EndpointURLsReady")
 
         assert process.stop() == 0
+
+
+def test_what_a_killed_process_left_is_whole(tmp_path: Path) -> None:
+    with running("run", tmp_path / "data") as process:
+        process.kubectl()("create", "configmap", "kept")
+        process.signal(signal.SIGKILL)
+        assert process.end() == -signal.SIGKILL
+
+    with running("run", tmp_path / "data") as process:
+        assert process.kubectl()("get", "configmap", "kept", "-o", "name") == "configmap/kept\n"
+        assert process.status()["process"]["pid"] == process.process.pid
