@@ -8,7 +8,8 @@ import pytest
 from controllers.kinds import EXPORTS, PARTITIONS, SLICES
 from informers import Resource
 from kcpctl.testing.manifests import read_manifests
-from tests.integration.site import Site, conditions, published, urls
+from tests.integration.objects import conditions, published, urls
+from tests.integration.site import Site
 
 MANIFESTS = Path(__file__).parents[2] / "examples/endpointslice"
 KINDS: dict[str, Resource[Any]] = {resource.kind: resource for resource in (EXPORTS, PARTITIONS, SLICES)}

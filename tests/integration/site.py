@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import Any, NamedTuple
 
-from controllers.kinds import EXPORTS, SHARDS, SLICES
+from controllers.kinds import SLICES
 from controllers.names import CACHE
 from controllers.registration import ShardUrls
-from informers import Client, Manager, Object, Resource, Scope, Server, VirtualClock
+from informers import Client, Manager, Scope, Server, VirtualClock
 from informers.tasks import background
 from kcpctl.apiserver.app import ApiServer, Seen
 from kcpctl.apiserver.assembly import CacheServer, ShardServer
@@ -29,8 +29,7 @@ from kcpctl.testing import Running, wait_quiet
 from kcpctl.testing.home import Home
 from kcpctl.testing.visits import Visits
 from tests.faults import Network
-
-JSON = dict[str, Any]
+from tests.integration.objects import url_of
 
 EXAMPLE = "root:example"
 READS = ("GET", "HEAD")
@@ -252,48 +251,3 @@ class Site:
 
 def _unexpected(seconds: float, error: BaseException) -> None:
     raise AssertionError("expected the shard to register at once") from error
-
-
-def url_of(shard: str) -> str:
-    """Return where a shard says it is."""
-    return f"https://{shard}.example.com:6443"
-
-
-# What users make
-
-
-def export(name: str = "widgets") -> JSON:
-    """Return an APIExport."""
-    return {"metadata": {"name": name}, "spec": {}}
-
-
-def slice_of(name: str = "widgets", *, export: str = "widgets", path: str = "", partition: str = "") -> JSON:
-    """Return an APIExportEndpointSlice."""
-    reference = {"name": export} | ({"path": path} if path else {})
-    return {"metadata": {"name": name}, "spec": {"export": reference} | ({"partition": partition} if partition else {})}
-
-
-def partition(name: str = "europe", **labels: str) -> JSON:
-    """Return a Partition of the shards with these labels."""
-    return {"metadata": {"name": name}, "spec": {"selector": {"matchLabels": labels}}}
-
-
-# What comes of it
-
-
-def urls(obj: Object[Any]) -> list[str]:
-    """Return the URLs that a slice publishes."""
-    return [endpoint["url"] for endpoint in obj.at("status", "endpoints") or ()]
-
-
-def conditions(obj: Object[Any]) -> dict[str, tuple[str, str]]:
-    """Return the conditions of an object as type: (status, reason)."""
-    return {condition.type: (condition.status, condition.reason) for condition in obj.conditions}
-
-
-def published(cluster: str, *shards: str, export: str = "widgets") -> list[str]:
-    """Return the URLs that an export has on these shards."""
-    return sorted(f"{url_of(shard)}/services/apiexport/{cluster}/{export}" for shard in shards)
-
-
-REPLICATED: tuple[Resource[Any], ...] = (SHARDS, EXPORTS, SLICES)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from controllers.kinds import EXPORTS, SLICES
 from tests.faults import Network, lists, watches, writes
-from tests.integration.site import REPLICATED, ShardProcess, Site, conditions, export, published, slice_of, urls
+from tests.integration.objects import REPLICATED, conditions, export, published, slice_of, urls
+from tests.integration.site import ShardProcess, Site
 
 Fault = Callable[[Network], Awaitable[None]]
 

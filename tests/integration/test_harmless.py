@@ -19,7 +19,8 @@ from informers import Object
 from kcpctl.collecting import collect
 from kcpctl.quarantines import Quarantines
 from kcpctl.report import CacheView, Process
-from tests.integration.site import ShardProcess, Site, conditions, export, partition, published, slice_of, urls
+from tests.integration.objects import conditions, export, partition, published, slice_of, urls
+from tests.integration.site import ShardProcess, Site
 
 AWAY = {"cache"}
 

@@ -10,7 +10,8 @@ from kcpctl.apiserver import stored
 from kcpctl.apiserver.call import Scope
 from kcpctl.apiserver.storage.memory import MemoryStorage
 from tests.faults import lists, watches, writes
-from tests.integration.site import REPLICATED, ShardProcess, Site, export, published, slice_of, urls
+from tests.integration.objects import REPLICATED, export, published, slice_of, urls
+from tests.integration.site import ShardProcess, Site
 
 ORIGINALS = {
     "cache.kcp.io/original-resource-version": "rv",

@@ -6,7 +6,8 @@ from controllers.kinds import EXPORTS, SLICES
 from kcpctl.collecting import collect
 from kcpctl.quarantines import Quarantines
 from kcpctl.report import Process, Report
-from tests.integration.site import ShardProcess, Site, export, slice_of
+from tests.integration.objects import export, slice_of
+from tests.integration.site import ShardProcess, Site
 
 PROCESS = Process("0.1.0", 1, datetime(2026, 1, 1, tzinfo=UTC), "/data", "amber")
 

@@ -1,7 +1,8 @@
 """The main job: every slice lists the URLs of all shards that it is to be served on, wherever it lives."""
 
 from controllers.kinds import EXPORTS, PARTITIONS, SHARDS, SLICES
-from tests.integration.site import ShardProcess, Site, conditions, export, partition, published, slice_of, urls
+from tests.integration.objects import conditions, export, partition, published, slice_of, urls
+from tests.integration.site import ShardProcess, Site
 
 READY = {"APIExportValid": ("True", ""), "EndpointURLsReady": ("True", ""), "PartitionValid": ("True", "")}
 

@@ -1,20 +1,14 @@
 """Quiet is the moment at which nothing is left to be done: not before, and not later than need be."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
-import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from informers import (
     Client,
     Cluster,
     Key,
-    NotFound,
     Object,
     Outcome,
     Resource,
@@ -27,9 +21,9 @@ from informers import (
 )
 from informers.client.transport import Request, Response
 from informers.tasks import background
-from kcpctl.apiserver.storage.base import Change
-from kcpctl.testing import ControllerFailed, InProcessServer, Managers, NeverQuiet, Running, serving
-from tests.kcpctl.testing.worlds import CRDS, MEMBERS, TEAMS, counting, member, team
+from kcpctl.testing import ControllerFailed, InProcessServer, Managers, NeverQuiet, serving
+from tests.kcpctl.testing.witness import Witness
+from tests.kcpctl.testing.worlds import CRDS, TEAMS, counting, member, status, team
 
 CONFIGMAPS = Resource("", "v1", "configmaps", kind="ConfigMap")
 NAMESPACES = Resource("", "v1", "namespaces", kind="Namespace")
@@ -270,91 +264,6 @@ async def test_a_kind_that_is_defined_meanwhile_is_waited_for() -> None:
         assert (await late.client.get(TEAMS, "blue", namespace="default")).at("status", "members") == 0
 
 
-# The property: whenever it is quiet, no controller writes until somebody else has written
-
-
-class Witness:
-    """Looks at every turn of the loop whether it is quiet, and notes writes of controllers that follow all the same."""
-
-    def __init__(self, running: Running, served: InProcessServer) -> None:
-        self.violations: list[str] = []
-        self.quiet_moments = 0
-        self._running = running
-        self._is_quiet = False
-        self._is_ours = False
-        served.home.world.storage.listen("/registry/", self._heard)
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Let writes during the block be the test's own."""
-        self._is_ours = True
-        try:
-            yield
-        finally:
-            self._is_ours = False
-
-    async def run(self) -> None:
-        running = self._running
-        while True:
-            if not running.busy():
-                self.quiet_moments += 1
-                self._is_quiet = True
-            await asyncio.sleep(0)
-
-    def _heard(self, change: Change) -> None:
-        if self._is_ours:
-            self._is_quiet = False
-        elif self._is_quiet:
-            self.violations.append(f"{change.key} at {change.revision}")
-
-
-operations = st.lists(
-    st.tuples(st.sampled_from(["apply", "ready", "delete", "turn", "quiet"]), st.integers(0, 2)), max_size=12
-)
-
-
-@given(operations)
-@settings(max_examples=30, deadline=None)
-def test_when_it_is_quiet_no_controller_writes_before_somebody_else_has(operations: list[tuple[str, int]]) -> None:
-    asyncio.run(_witnessed(operations))
-
-
-async def _witnessed(operations: list[tuple[str, int]]) -> None:
-    async with serving() as served:
-        _, _, blue = await served.apply([*yaml.safe_load_all(CRDS.read_text()), team()])
-        async with Managers(served)(counting) as running:
-            witness = Witness(running, served)
-            async with background(witness.run()):
-                for operation, number in operations:
-                    with witness.writing():
-                        await perform(served, blue, operation, number)
-                    if operation == "quiet":
-                        await running.wait_quiet()
-                await running.wait_quiet()
-                for _ in range(20):
-                    await asyncio.sleep(0)
-
-        members = await served.client.list(MEMBERS)
-        assert witness.violations == []
-        assert witness.quiet_moments
-        assert await status(served.client) == {
-            "members": len(members),
-            "readyMembers": sum(one.is_true("Ready") for one in members),
-        }
-
-
-async def perform(served: InProcessServer, blue: Object, operation: str, number: int) -> None:
-    match operation:
-        case "apply" | "ready":
-            await served.apply(member(f"m{number}", blue, ready=operation == "ready"))
-        case "delete":
-            with suppress(NotFound):
-                await served.client.delete(MEMBERS, f"m{number}", namespace="default")
-        case "turn":
-            for _ in range(number):
-                await asyncio.sleep(0)
-
-
 # Helpers
 
 
@@ -370,7 +279,3 @@ def failing(*, times: int) -> Any:
             raise ValueError("no")
 
     return failing
-
-
-async def status(client: Client) -> Any:
-    return (await client.get(TEAMS, "blue", namespace="default")).at("status")

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from informers import Cluster, Object, Resource, Result, controller
+from informers import Client, Cluster, Object, Resource, Result, controller
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 CRDS = EXAMPLES / "team" / "crds.yaml"
@@ -33,3 +33,8 @@ async def counting(team: Object, cluster: Cluster) -> Result:
     """Count a Team's members."""
     members = cluster.lister(MEMBERS).owned_by(team)
     return Result(status={"members": len(members), "readyMembers": sum(one.is_true("Ready") for one in members)})
+
+
+async def status(client: Client) -> Any:
+    """Return the status of the Team blue."""
+    return (await client.get(TEAMS, "blue", namespace="default")).at("status")
