@@ -19,6 +19,7 @@ from informers import (
     Watch,
     controller,
 )
+from informers.cache.facts import Backed
 from informers.client.transport import Request, Response
 from informers.tasks import background
 from kcpctl.testing import ControllerFailed, InProcessServer, Managers, NeverQuiet, serving
@@ -228,26 +229,38 @@ async def test_a_controller_that_fails_again_and_again_is_an_error_with_its_caus
 
 
 async def test_a_visit_that_hangs_is_named(apiserver: InProcessServer, manager: Managers) -> None:
-    visited = asyncio.Event()
+    begun = asyncio.Event()
 
     @controller(TEAMS)
     async def hanging(obj: Object, cluster: Cluster) -> None:
-        visited.set()
+        begun.set()
         await asyncio.Event().wait()
 
     await apiserver.apply(team())
     async with manager(hanging, grace=0.0) as running:
-        await visited.wait()
+        await begun.wait()
         with pytest.raises(NeverQuiet, match=r"'hanging' has 0 keys to visit and is visiting default/blue"):
-            await running.wait_quiet(timeout=0.05)
+            await running.wait_quiet(timeout=0.01)
 
 
-async def test_a_kind_that_is_not_served_is_named(manager: Managers) -> None:
-    async with manager(controller(Resource("example.com", "v1", "nothings"))(counting.reconcile)) as running:
-        with pytest.raises(
-            NeverQuiet, match=r"informer main:nothings\.v1\.example\.com does not follow a watch: .*404|could not find"
-        ):
-            await running.wait_quiet(timeout=1.0)
+class Refusals:
+    """An observer that waits for an informer's first failure."""
+
+    def __init__(self) -> None:
+        self.first = asyncio.Event()
+
+    def notice(self, fact: Any) -> None:
+        if isinstance(fact, Backed):
+            self.first.set()
+
+
+async def test_a_kind_that_is_not_served_is_named_with_what_the_server_says(manager: Managers) -> None:
+    nothing, refusals = Resource("example.com", "v1", "nothings"), Refusals()
+    async with manager(controller(nothing)(counting.reconcile), observers=[refusals]) as running:
+        await refusals.first.wait()
+        expected = r"informer main:nothings\.v1\.example\.com does not follow a watch: 404 page not found"
+        with pytest.raises(NeverQuiet, match=expected):
+            await running.wait_quiet(timeout=0.01)
 
 
 async def test_a_kind_that_is_defined_meanwhile_is_waited_for() -> None:
