@@ -138,8 +138,8 @@ async def test_clients_that_go_away_are_nobodys_error(caplog: pytest.LogCaptureF
     async with serving(Script(a=lambda: Answer(200, (), Stream(), live=True)), port=0) as server:
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
         writer.write(b"GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
-        writer.write_eof()  # gone before the answer begins
-        assert await reader.read() == b""
+        writer.write_eof()  # gone before the answer begins, or just as it does
+        await reader.read()
         writer.close()
         await writer.wait_closed()
 
