@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from kcpctl.apiserver.builtin.eventcheck import check_core, check_events
 from kcpctl.apiserver.builtin.strategy import BuiltIn
 from kcpctl.apiserver.served import JSON, Column, Served
@@ -36,43 +38,35 @@ def from_core(obj: JSON) -> JSON:
     return read(EVENT_OF_EVENTS, renamed | {"apiVersion": _API_VERSION})[0]
 
 
-def _core(obj: JSON) -> JSON:
-    return to_core(obj) if obj.get("apiVersion") == _API_VERSION else obj
-
-
-def _target(obj: JSON) -> str:
-    about = _core(obj)["involvedObject"]
+def _target(event: JSON) -> str:
+    about = event["involvedObject"]
     kind = about.get("kind", "").lower()
     return f"{kind}/{about['name']}" if about.get("name") else kind
 
 
-def _source(obj: JSON) -> str:
-    event = _core(obj)
+def _source(event: JSON) -> str:
     component = event["source"].get("component") or event["reportingComponent"]
     instance = event["source"].get("host") or event["reportingInstance"]
     return f"{component}, {instance}" if instance else component
 
 
-def _first_seen(obj: JSON) -> str:
-    event = _core(obj)
+def _first_seen(event: JSON) -> str:
     return event["firstTimestamp"] or event["eventTime"] or ""
 
 
-def _last_seen(obj: JSON) -> str:
-    event = _core(obj)
+def _last_seen(event: JSON) -> str:
     if "series" in event:
         return event["series"]["lastObservedTime"] or ""
     return event["lastTimestamp"] or _first_seen(event)
 
 
-def _count(obj: JSON) -> int:
-    event = _core(obj)
+def _count(event: JSON) -> int:
     count: int = event["series"].get("count", 0) if "series" in event else event.get("count", 1)
     return count
 
 
 def _text(name: str) -> Any:
-    return lambda obj: _core(obj).get(name, "")
+    return lambda event: event.get(name, "")
 
 
 _COLUMNS = (
@@ -83,16 +77,22 @@ _COLUMNS = (
     Column(
         "Subobject",
         "string",
-        lambda obj: _core(obj)["involvedObject"].get("fieldPath", ""),
+        lambda event: event["involvedObject"].get("fieldPath", ""),
         description="Which part of the object it is about",
         priority=1,
     ),
     Column("Source", "string", _source, description="Who reports it", priority=1),
-    Column("Message", "string", lambda obj: _core(obj).get("message", "").strip(), description="What happened"),
+    Column("Message", "string", lambda event: event.get("message", "").strip(), description="What happened"),
     Column("First Seen", "string", _first_seen, description="When it first happened", priority=1, age=True),
     Column("Count", "string", _count, description="How often it happened", priority=1),
-    Column("Name", "string", lambda obj: obj["metadata"]["name"], "name", "The name of the event", priority=1),
+    Column("Name", "string", lambda event: event["metadata"]["name"], "name", "The name of the event", priority=1),
 )
+
+
+def _of_events(column: Column) -> Column:
+    """Return the column for Events in their newer shape; items of a list do not say which one they have."""
+    return replace(column, cell=lambda event: column.cell(to_core(event)))
+
 
 EVENTS = Served(
     "",
@@ -128,7 +128,7 @@ EVENTS_OF_EVENTS = Served(
     BuiltIn(EVENT_OF_EVENTS, _API_VERSION, check=check_events(to_core), store=to_core, show=from_core),
     singular="event",
     short_names=("ev",),
-    columns=_COLUMNS,
+    columns=tuple(map(_of_events, _COLUMNS)),
     schema=schema(EVENT_OF_EVENTS),
     merge_keys=merge_table(EVENT_OF_EVENTS),
     field_selectors=(
