@@ -1,9 +1,11 @@
-"""Tasks that run beside a block and end with it."""
+"""Tasks that run beside a block and end with it, or with the one who keeps them."""
 
-from asyncio import FIRST_COMPLETED, CancelledError, Task, TaskGroup, wait
+from asyncio import FIRST_COMPLETED, CancelledError, Task, TaskGroup, get_running_loop, wait
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 @asynccontextmanager
@@ -50,3 +52,14 @@ async def together(*jobs: Coroutine[Any, Any, Any]) -> None:
     async with background(*jobs) as tasks:
         if tasks:
             await wait(tasks)
+
+
+def apart(job: Coroutine[Any, Any, T]) -> Task[T]:
+    """Start what must outlive the block that asks for it; whoever keeps the task has an `aclose` that `ended`s it."""
+    return get_running_loop().create_task(job)
+
+
+async def ended(task: Task[Any]) -> None:
+    """Cancel the task, and wait until it has ended; its outcome stays with it."""
+    task.cancel()
+    await wait((task,))

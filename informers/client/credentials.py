@@ -36,6 +36,9 @@ class Credentials(Protocol):
     def invalidate(self) -> None:
         """Take note that the server refused them: get new ones at the next use, where there can be any."""
 
+    async def aclose(self) -> None:
+        """End what runs to get them; whoever waits for that meets a `ConnectError`."""
+
 
 class Anonymous:
     """Nobody, as far as headers say."""
@@ -58,6 +61,10 @@ class Anonymous:
         """Read TLS files again at the next use."""
         self._tls.invalidate()
 
+    async def aclose(self) -> None:
+        """End the reading of TLS files."""
+        await self._tls.aclose()
+
 
 class ClientCertificate:
     """Whoever a client certificate says."""
@@ -79,6 +86,10 @@ class ClientCertificate:
     def invalidate(self) -> None:
         """Read the files again at the next use."""
         self._tls.invalidate()
+
+    async def aclose(self) -> None:
+        """End the reading of TLS files."""
+        await self._tls.aclose()
 
 
 class BearerToken:
@@ -103,6 +114,10 @@ class BearerToken:
         """Read TLS files again at the next use."""
         self._tls.invalidate()
 
+    async def aclose(self) -> None:
+        """End the reading of TLS files."""
+        await self._tls.aclose()
+
 
 class BasicPassword:
     """Whoever a name and a password say; only proxies before API servers still take them."""
@@ -126,6 +141,10 @@ class BasicPassword:
     def invalidate(self) -> None:
         """Read TLS files again at the next use."""
         self._tls.invalidate()
+
+    async def aclose(self) -> None:
+        """End the reading of TLS files."""
+        await self._tls.aclose()
 
 
 def bearer(token: str) -> dict[str, str]:

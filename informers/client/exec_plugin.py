@@ -106,6 +106,11 @@ class ExecPlugin:
         self._known.invalidate()
         self._tls.invalidate()
 
+    async def aclose(self) -> None:
+        """Kill the plugin if it runs."""
+        await self._known.aclose()
+        await self._tls.aclose()
+
     async def _renew(self) -> Renewal[_Known]:
         plugin = self._plugin
         try:

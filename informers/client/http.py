@@ -71,6 +71,7 @@ class HttpTransport:
 
         Raises `DecodeError` as well: when the answer is not HTTP.
         """
+        self._check_open()
         headers = await self._credentials.headers()
         context = await self._credentials.ssl_context()
         response = await self._exchange(request, headers, context)
@@ -87,8 +88,9 @@ class HttpTransport:
         return await self._exchange(request, *fresh)
 
     async def aclose(self) -> None:
-        """Close all connections; requests sent later raise `ConnectError`."""
+        """Close all connections, and what credentials have running; requests sent later raise `ConnectError`."""
         self._closed = True
+        await self._credentials.aclose()
         for session in (self._calls, self._watches):
             if session is not None:
                 await session.close()
@@ -125,9 +127,12 @@ class HttpTransport:
             raise _failure(error, self._name, request.timeouts) from error
         return HttpResponse(response, self._name, request.timeouts)
 
-    def _session(self, *, watch: bool) -> aiohttp.ClientSession:
+    def _check_open(self) -> None:
         if self._closed:
             raise ConnectError(f"expected an open transport to {self._name}, found it closed")
+
+    def _session(self, *, watch: bool) -> aiohttp.ClientSession:
+        self._check_open()
         if watch:
             self._watches = self._watches or _new_session(limit=0)
             return self._watches

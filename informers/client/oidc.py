@@ -90,6 +90,11 @@ class Oidc:
         self._headers.invalidate()
         self._tls.invalidate()
 
+    async def aclose(self) -> None:
+        """End a call to the issuer."""
+        await self._headers.aclose()
+        await self._tls.aclose()
+
     async def _renew(self) -> Renewal[Mapping[str, str]]:
         """Use the token of the last login while it is good, and the issuer's from then on."""
         token, self._unused = self._unused, ""

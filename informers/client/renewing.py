@@ -32,7 +32,8 @@ class Renewing(Generic[T]):
 
     Invariants: at most one renewal runs at a time, whoever asks meanwhile shares its outcome; while none is due, `get`
     returns the same value without waiting; a renewal that fails goes unnoticed only as long as the old value has
-    neither expired nor been refused; a value whose renewal began before it was refused is had once more.
+    neither expired nor been refused; a value whose renewal began before it was refused is had once more. A renewal goes
+    on when those who wait for it are cancelled; `aclose` ends it.
     """
 
     def __init__(self, renew: Callable[[], Awaitable[Renewal[T]]], clock: Clock = SYSTEM_CLOCK) -> None:
@@ -63,6 +64,10 @@ class Renewing(Generic[T]):
         """Note that the value was refused: the next `get` has it anew."""
         self._refused = True
         self._refusals += 1
+
+    async def aclose(self) -> None:
+        """End the renewal under way."""
+        await self._flight.aclose()
 
     async def _renewed(self) -> Renewal[T]:
         old, refused, refusals = self._current, self._refused, self._refusals

@@ -69,6 +69,9 @@ class Tls(Protocol):
     def invalidate(self) -> None:
         """Read files again at the next use."""
 
+    async def aclose(self) -> None:
+        """End the reading of files."""
+
 
 class SystemTls:
     """Plain HTTP, or https that the system's authorities vouch for; shows no certificate."""
@@ -81,6 +84,9 @@ class SystemTls:
 
     def invalidate(self) -> None:
         """Have nothing to forget."""
+
+    async def aclose(self) -> None:
+        """Have nothing to end."""
 
 
 SYSTEM_TLS = SystemTls()
@@ -128,6 +134,10 @@ class TlsContexts:
     def invalidate(self) -> None:
         """Read the files again at the next use."""
         self._renewing.invalidate()
+
+    async def aclose(self) -> None:
+        """End the reading of files."""
+        await self._renewing.aclose()
 
     async def _renew(self) -> Renewal[ssl.SSLContext]:
         material, context = await asyncio.to_thread(self._built, self._pair, self._material, self._context)

@@ -40,6 +40,11 @@ class TokenFile:
         self._headers.invalidate()
         self._tls.invalidate()
 
+    async def aclose(self) -> None:
+        """End the reading of files."""
+        await self._headers.aclose()
+        await self._tls.aclose()
+
     async def _renew(self) -> Renewal[Mapping[str, str]]:
         return Renewal(bearer(await asyncio.to_thread(self._read)), REREAD)
 

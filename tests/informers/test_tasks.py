@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from informers.clock import VirtualClock
-from informers.tasks import background, first, together
+from informers.tasks import apart, background, ended, first, together
 
 
 async def fails(error: BaseException) -> None:
@@ -104,3 +104,18 @@ async def test_together_ends_with_the_slowest_or_with_the_first_error() -> None:
 
     with pytest.raises(LookupError):
         await together(clock.sleep(1), fails(LookupError()))
+
+
+async def test_a_task_apart_outlives_who_started_it_until_it_is_ended() -> None:
+    async def job() -> None:
+        await asyncio.Event().wait()
+
+    async def starter() -> asyncio.Task[None]:
+        return apart(job())
+
+    async with background(starter()) as [starting]:
+        task = await starting
+
+    assert not task.done()
+    await ended(task)
+    assert task.cancelled()

@@ -107,6 +107,9 @@ class Rotating:
         if len(self.tokens) > 1:
             del self.tokens[0]
 
+    async def aclose(self):
+        """Have nothing running."""
+
 
 async def only_good(asked, writer):
     good = asked.headers["authorization"] == "good"

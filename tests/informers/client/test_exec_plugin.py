@@ -7,9 +7,11 @@ from datetime import timedelta
 import psutil
 import pytest
 
-from informers.api.errors import ConfigurationError
+from informers.api.errors import ConfigurationError, ConnectError
 from informers.client.exec_plugin import VERSIONS, ExecPlugin, Interaction, Plugin
+from informers.client.http import HttpTransport
 from informers.client.tls import TlsContexts, Trust
+from informers.client.transport import Request
 from informers.clock import VirtualClock
 from informers.tasks import background
 from tests.informers.client.certificates import Authority
@@ -167,15 +169,36 @@ async def gone(pid):
                 await asyncio.sleep(0.001)
 
 
-async def test_cancelling_kills_the_plugin(plugin, tmp_path):
+async def test_closing_the_transport_kills_the_plugin(plugin, tmp_path):
     slow = plugin("open(sys.argv[0] + '.pid', 'w').write(str(os.getpid())); time.sleep(60)")
-    async with background(credentials(slow).headers()) as [task]:
+    transport = HttpTransport("http://127.0.0.1:1", credentials=credentials(slow))
+
+    async def asking():
+        with pytest.raises(ConnectError, match="closed"):
+            await transport.send(Request("GET", "/"))
+
+    async with background(asking()) as [task]:
         async with asyncio.timeout(10):
             while not (tmp_path / "plugin.py.pid").exists() or not (tmp_path / "plugin.py.pid").read_text():
                 await asyncio.sleep(0.001)
-        task.cancel()
+        await transport.aclose()
+        await task
 
     await gone(int((tmp_path / "plugin.py.pid").read_text()))
+
+
+async def test_a_cancelled_request_lets_the_plugin_run_on_for_the_next_one(plugin, tmp_path):
+    slow = credentials(
+        plugin("while not os.path.exists(sys.argv[0] + '.go'): time.sleep(0.001)\nanswer(token=f'token-{number}')")
+    )
+    async with background(slow.headers()):
+        async with asyncio.timeout(10):
+            while not (tmp_path / "runs").exists():
+                await asyncio.sleep(0.001)
+
+    (tmp_path / "plugin.py.go").touch()
+
+    assert await authorization(slow) == "Bearer token-1"
 
 
 async def test_it_gets_its_arguments_environment_and_what_it_may_know(plugin, tmp_path):

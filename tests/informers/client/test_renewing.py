@@ -3,7 +3,7 @@ from datetime import timedelta
 
 import pytest
 
-from informers.api.errors import ConfigurationError
+from informers.api.errors import ConfigurationError, ConnectError
 from informers.client.renewing import Renewal, Renewing, before
 from informers.clock import VirtualClock
 from informers.tasks import background
@@ -111,7 +111,8 @@ async def test_a_shared_failure_does_not_collect_the_frames_of_all_who_hear_of_i
     assert max(depths) < 10
 
 
-async def test_the_one_who_renews_may_be_cancelled(clock):
+async def test_the_one_who_asked_first_takes_nothing_from_the_others_when_it_is_cancelled(clock):
+    """A reconcile that times out must not end the login that somebody is busy with."""
     source = Source(clock)
     source.gate.clear()
     renewing = Renewing(source, clock)
@@ -122,7 +123,39 @@ async def test_the_one_who_renews_may_be_cancelled(clock):
         await clock.run_until_idle()
         source.gate.set()
 
-        assert await second == 2
+        assert (await second, source.runs) == (1, 1)
+
+
+async def test_a_renewal_ends_well_though_nobody_waits_any_more(clock):
+    """The issuer may have taken the refresh token already: what it gave for it must not be lost."""
+    source = Source(clock)
+    source.gate.clear()
+    renewing = Renewing(source, clock)
+
+    async with background(renewing.get()):
+        await clock.run_until_idle()
+    source.gate.set()
+    await clock.run_until_idle()
+
+    assert (await renewing.get(), source.runs) == (1, 1)
+
+
+async def test_closing_ends_the_renewal_under_way_and_says_so_to_those_who_wait(clock):
+    source = Source(clock)
+    source.gate.clear()
+    renewing = Renewing(source, clock)
+
+    async def waiting():
+        with pytest.raises(ConnectError, match="closed while they were being renewed"):
+            await renewing.get()
+
+    async with background(waiting(), waiting()) as tasks:
+        await clock.run_until_idle()
+        await renewing.aclose()
+        for task in tasks:
+            await task
+
+    assert len(asyncio.all_tasks()) == 1
 
 
 async def test_a_value_that_is_refused_while_it_is_renewed_is_had_once_more(clock):
