@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 from informers.api.objects import Key
 from informers.cache.handlers import Handlers, Registration
 from informers.cache.notices import Notice
+from informers.cache.slices import Slices
 
 T = TypeVar("T")
 
@@ -17,16 +18,18 @@ class Backlog(Generic[T]):
 
     Invariants: a key waits once, with its newest state and at most one deletion before that. So the consumer sees some
     of the states of an object, in order, and misses no deletion of one it knows; what waits is bounded by the objects
-    there are and those the consumer knows. One consumer at a time.
+    there are and those the consumer knows. A consumer that waits for nothing else does not hold the loop. One consumer
+    at a time.
     """
 
-    def __init__(self, handlers: Handlers[T], name: str) -> None:
-        """Begin with everything there is."""
+    def __init__(self, handlers: Handlers[T], name: str, slices: Slices) -> None:
+        """Begin with everything there is; the slices say when others must have a turn."""
         self._waiting: OrderedDict[Key, tuple[Notice[T], ...]] = OrderedDict()  # a dict is slow to lose its first key
         self._wake = Event()
         self._initial: set[Key] = set()
         self._initial_done = Event()
         self._taken: Notice[T] | None = None
+        self._slices = slices
         self._registration = handlers.add(self._offer, name)
 
     def __enter__(self) -> "Backlog[T]":
@@ -50,6 +53,8 @@ class Backlog(Generic[T]):
     async def __anext__(self) -> Notice[T]:
         """Wait for the next change; the one taken before counts as dealt with."""
         self._deal_with_taken()
+        if self._slices.over():
+            await self._slices.turn()
         while not self._waiting:
             if self._registration.removed:
                 raise StopAsyncIteration

@@ -140,7 +140,7 @@ class SharedInformer(Generic[T]):
 
     def backlog(self, *, name: str = "") -> Backlog[T]:
         """Return changes for a consumer that takes its time; use it in a `with` block."""
-        return Backlog(self._handlers, name)
+        return Backlog(self._handlers, name, Slices(self._policy.slice))
 
     def add_indexer(self, name: str, indexer: Indexer[T]) -> None:
         """Add an index, also while running; it answers from now on, slowly until everything is indexed.

@@ -280,6 +280,26 @@ async def test_a_closed_backlog_hands_out_what_waits_and_ends(server: Server) ->
     assert told([notice async for notice in backlog]) == ["+a!", "+b!", "+c!"]
 
 
+async def test_a_consumer_that_waits_for_nothing_else_lets_others_run(server: Server) -> None:
+    rig = Rig(server, policy=Policy(slice=0))
+    turns, seen = 0, list[int]()
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    with rig.informer.backlog() as backlog:
+        async with rig.running():
+            pass
+    async with background(count()):
+        async for _ in backlog:
+            seen.append(turns)
+
+    assert len(set(seen)) == 3
+
+
 changes = st.lists(st.tuples(st.sampled_from(["put", "delete", "take"]), st.sampled_from("abc")), max_size=60)
 
 
