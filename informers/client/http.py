@@ -30,7 +30,9 @@ from informers.api.errors import (
     ReadTimeout,
 )
 from informers.client.credentials import Credentials
+from informers.client.queueing import Turn, queue_watch
 from informers.client.sockets import watched_socket
+from informers.client.tap import TappedResponse
 from informers.client.transport import Request, Response, Timeouts
 from informers.client.wire import Unzipped
 
@@ -110,7 +112,7 @@ class HttpTransport:
         return None if current == (headers, context) else current
 
     async def _exchange(self, request: Request, extra: Mapping[str, str], context: SSLContext | None) -> "HttpResponse":
-        session = self._session(watch=request.watch)
+        session, turn = self._session(watch=request.watch), Turn()
         try:
             response = await session.request(
                 request.method,
@@ -122,9 +124,14 @@ class HttpTransport:
                 server_hostname=self._server_name,
                 proxy=self._proxy,
                 allow_redirects=False,
+                trace_request_ctx=turn,
             )
+        except aiohttp.ConnectionTimeoutError as error:
+            raise _unconnected(turn, self._name, request.timeouts) from error
         except _ERRORS as error:
             raise _failure(error, self._name, request.timeouts) from error
+        if isinstance(response, TappedResponse) and response.tap is not None and response.tap.open:
+            response.tap.limit(request.timeouts.idle, deadline)
         return HttpResponse(response, self._name, request.timeouts)
 
     def _check_open(self) -> None:
@@ -188,7 +195,8 @@ class _Chunks:
     __slots__ = ("_name", "_read", "_timeouts")
 
     def __init__(self, response: aiohttp.ClientResponse, name: str, timeouts: Timeouts) -> None:
-        self._read = response.content.readany
+        tapped = isinstance(response, TappedResponse) and response.tap is not None and response.tap.open
+        self._read = response.tap.read if tapped else response.content.readany
         self._name = name
         self._timeouts = timeouts
 
@@ -211,9 +219,11 @@ def _new_session(limit: int) -> aiohttp.ClientSession:
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=aiohttp.ClientTimeout(total=None),
         skip_auto_headers=_SKIPPED,
+        response_class=TappedResponse,
         auto_decompress=False,
         read_bufsize=_READ_BUFFER,
         middlewares=(_never_twice,),
+        trace_configs=[queue_watch()] if limit else None,
     )
 
 
@@ -247,11 +257,16 @@ def _limits(timeouts: Timeouts) -> aiohttp.ClientTimeout:
     return aiohttp.ClientTimeout(total=timeouts.total, connect=timeouts.connect, sock_read=timeouts.idle)
 
 
+def _unconnected(turn: Turn, name: str, timeouts: Timeouts) -> ConnectError:
+    within = f"expected a connection to {name} within {timeouts.connect} s"
+    return ConnectError(
+        f"{within}, found all {CALLS_AT_ONCE} busy with other calls" if turn.waits else f"{within}, found none"
+    )
+
+
 def _failure(error: Exception, name: str, timeouts: Timeouts) -> InformersError:
     """Return our error for one of aiohttp's; the one place that knows both."""
     match error:
-        case aiohttp.ConnectionTimeoutError():
-            return ConnectError(f"expected a connection to {name} within {timeouts.connect} s, found none")
         case aiohttp.SocketTimeoutError():
             return ReadTimeout(f"expected bytes from {name} every {timeouts.idle} s, found silence")
         case TimeoutError():

@@ -209,7 +209,7 @@ async def test_an_answer_that_trickles_for_ever_runs_into_the_total_deadline(tra
             await read(transport_to(server.address), Request("GET", "/", timeouts=Timeouts(total=0.05)))
 
 
-async def test_a_full_pool_runs_into_the_connect_deadline(transport_to):
+async def test_a_full_pool_runs_into_the_connect_deadline_and_says_that_it_was_full(transport_to):
     async def handler(asked, writer):
         writer.write(opening())
         await writer.drain()
@@ -219,10 +219,22 @@ async def test_a_full_pool_runs_into_the_connect_deadline(transport_to):
         transport = transport_to(server.address)
         held = [await transport.send(Request("GET", "/")) for _ in range(CALLS_AT_ONCE)]
 
-        with pytest.raises(ConnectError, match=r"within 0\.02 s, found none"):
+        with pytest.raises(ConnectError, match=rf"within 0\.02 s, found all {CALLS_AT_ONCE} busy"):
             await read(transport, Request("GET", "/", timeouts=Timeouts(connect=0.02)))
         for response in held:
             await response.aclose()
+
+
+async def test_a_server_that_lets_nobody_in_runs_into_the_connect_deadline(transport_to):
+    """Its backlog is full: the handshake of TCP itself stays unanswered."""
+    with socket.socket() as full, socket.socket() as first:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        first.connect(full.getsockname())
+        address = f"http://127.0.0.1:{full.getsockname()[1]}"
+
+        with pytest.raises(ConnectError, match=r"within 0\.02 s, found none"):
+            await read(transport_to(address), Request("GET", "/", timeouts=Timeouts(connect=0.02)))
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "POST"])
