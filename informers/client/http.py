@@ -113,6 +113,8 @@ class HttpTransport:
 
     async def _exchange(self, request: Request, extra: Mapping[str, str], context: SSLContext | None) -> "HttpResponse":
         session, turn = self._session(watch=request.watch), Turn()
+        total = request.timeouts.total
+        deadline = None if total is None else asyncio.get_running_loop().time() + total
         try:
             response = await session.request(
                 request.method,
