@@ -4,10 +4,9 @@ Conditions, reasons and messages are those of kcp v0.11. What differs on purpose
 could not be reached (controllers.publishing), and a malformed selector waits for its Partition to change.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
@@ -17,14 +16,24 @@ from controllers.kinds import (
     PARTITIONS,
     SHARDS,
     SLICES,
-    Export,
     Partition,
     Shard,
     Slice,
 )
 from controllers.names import CACHE, SHARD_CHANGED
 from controllers.publishing import FAILED, Decision, Held, decide, urls_condition
+from controllers.references import (
+    EXPORT_INDEX,
+    PARTITION_INDEX,
+    REFERENCE_INDEX,
+    export_of_slice,
+    names_of_cluster,
+    own_key,
+    partition_of_slice,
+    references_to_export,
+)
 from controllers.sightings import ExportMemory, ShardMemory
+from controllers.urls import is_url_for
 from informers.api.conditions import (
     Condition,
     find,
@@ -35,7 +44,7 @@ from informers.api.conditions import (
     to_json,
 )
 from informers.api.errors import Ambiguous, CacheError
-from informers.api.objects import PATH, Object
+from informers.api.objects import Object
 from informers.api.resources import Resource
 from informers.api.selectors import EVERYTHING, LabelSelector, SelectorError
 from informers.cache.listers import Lister
@@ -48,38 +57,6 @@ from informers.runtime.sources import ByIndex, EveryKey, Read, Watch
 EXPORT_VALID = "APIExportValid"
 PARTITION_VALID = "PartitionValid"
 URLS_READY = "EndpointURLsReady"
-EXPORT_INDEX = "export"
-PARTITION_INDEX = "partition"
-REFERENCE_INDEX = "reference"
-
-
-def export_of_slice(obj: Object[Slice]) -> Iterable[str]:
-    """Index a slice by the export it refers to: `path-or-cluster:name`."""
-    reference = obj.value.spec.export
-    return (f"{reference.path or obj.cluster}:{reference.name}",)
-
-
-def partition_of_slice(obj: Object[Slice]) -> Iterable[str]:
-    """Index a slice by its partition, if it has one: `cluster|name`."""
-    partition = obj.value.spec.partition
-    return (f"{obj.cluster}|{partition}",) if partition else ()
-
-
-def references_to_export(obj: Object[Export]) -> Iterable[str]:
-    """Index an export by everything that a slice may call it: `path:name` and `cluster:name`."""
-    path = obj.annotations.get(PATH, "")
-    own = f"{obj.cluster}:{obj.name}"
-    return (f"{path}:{obj.name}", own) if path and path != obj.cluster else (own,)
-
-
-def names_of_cluster(obj: Object[Any]) -> Iterable[str]:
-    """Index a LogicalCluster by its name and its path."""
-    return {obj.cluster, obj.annotations.get(PATH, "") or obj.cluster}
-
-
-def own_key(obj: Object[Any]) -> Iterable[str]:
-    """Index an object by `cluster|name`."""
-    return (f"{obj.cluster}|{obj.name}",)
 
 
 @dataclass
@@ -132,7 +109,7 @@ class EndpointSlices:
             return None  # nothing is known that could add to it, or take from it
         wish = _Wish(list(status.conditions), cluster.now())
         try:
-            export = self._export(obj, cluster, complete, bool(published))
+            export = self._export(obj, cluster, complete, published)
         except CacheError as error:
             return _lookup_failed(obj, wish, error)
         if export.cluster is None:
@@ -149,30 +126,42 @@ class EndpointSlices:
         wish.set(urls_condition(URLS_READY, decision, wish.find(URLS_READY), wish.now, export=export.held))
         return wish.result(obj)
 
-    def _export(self, obj: Object[Slice], cluster: Cluster, complete: bool, is_published: bool) -> _Export:
+    def _export(self, obj: Object[Slice], cluster: Cluster, complete: bool, published: Sequence[str]) -> _Export:
         """Find the slice's export, local first, then in the cache; what is missing without evidence is held.
 
-        An export whose home is the local server, and is not there, is gone; so is one that was deleted before our eyes,
-        and one that nothing was ever published for.
+        One that is held counts beside one that is there: of two of the same path nobody can say which is meant. An
+        export that has its home here, and is not there, is gone; so is one that was deleted before our eyes, and one
+        that nothing was ever published for.
         """
         reference, name = _reference(obj)
         halves = cluster.pair(EXPORTS, CACHE).cluster("*")
         found = halves if complete or halves.local is None else halves.local
         everywhere = found.by_index(REFERENCE_INDEX, f"{reference}:{name}")
-        clusters = {export.cluster for export in everywhere if export.key.shard != self.shard_name}  # no copies of ours
-        if len(clusters) > 1:
-            raise Ambiguous(f"multiple APIExports found for {reference}:{name}: in {', '.join(sorted(clusters))}")
-        if clusters:
-            return _Export(clusters.pop())
+        there = {export.cluster for export in everywhere if export.key.shard != self.shard_name}  # no copies of ours
+        is_here = any(not export.key.shard for export in everywhere)
+        known = there if is_here or not complete else there | self.exports.clusters(reference, name)
+        if len(known) > 1:
+            raise Ambiguous(f"multiple APIExports found for {reference}:{name}: in {', '.join(sorted(known))}")
+        if there:
+            return _Export(there.pop())
         sighting = self.exports.seen(reference, name)
         what = f"APIExport {reference}|{name}"
         if sighting is not None:
             since = sighting.held_since  # None while the list that lacks it is still being told
             return _Export(sighting.what.cluster, Held(what, "it is not listed any more", since) if since else None)
-        is_local = bool(cluster.lister(LOGICAL_CLUSTERS).cluster("*").by_index(REFERENCE_INDEX, reference))
-        if not is_published or is_local or self.exports.evidently_gone(reference, name):
+        if not published or _has_its_home_here(obj, cluster, published) or self.exports.evidently_gone(reference, name):
             return _Export()
         return _Export(None, Held(what, "no server is known to have it", self.shards.shards().since))
+
+
+def _has_its_home_here(obj: Object[Slice], cluster: Cluster, published: Sequence[str]) -> bool:
+    """Say whether the export that the URLs were published for belongs in a logical cluster of the local server.
+
+    A path says little, since two shards may have it; the URLs tell whose export it was.
+    """
+    reference, name = _reference(obj)
+    homes = {one.cluster for one in cluster.lister(LOGICAL_CLUSTERS).cluster("*").by_index(REFERENCE_INDEX, reference)}
+    return reference in homes or any(is_url_for(url, home, name) for url in published for home in homes)
 
 
 def _reference(obj: Object[Slice]) -> tuple[str, str]:

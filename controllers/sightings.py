@@ -171,6 +171,10 @@ class ExportMemory:
         """Return the export as last seen: one that is there, else one that was there and has not evidently gone."""
         return min(self._find(reference, name), key=lambda s: (s.held_since is not None, s.key), default=None)
 
+    def clusters(self, reference: str, name: str) -> set[str]:
+        """Return the clusters of all exports that are, or may be, called that: those that are held among them."""
+        return {sighting.what.cluster for sighting in self._find(reference, name)}
+
     def evidently_gone(self, reference: str, name: str) -> bool:
         """Say whether the export was deleted before our eyes."""
         return (reference, name) in self._gone and not self._find(reference, name)

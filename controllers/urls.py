@@ -50,6 +50,12 @@ def virtual_workspace_url(shard_url: str, cluster: str, export: str) -> str:
     return _print(url, _clean(b"/".join(part for part in parts if part)))
 
 
+def is_url_for(url: str, cluster: str, export: str) -> bool:
+    """Say whether the URL is one of that export's virtual workspaces, on whichever shard."""
+    path = url.partition("#")[0].partition("?")[0]
+    return path.endswith(virtual_workspace_url("/", cluster, export))
+
+
 def _parse(text: str) -> _Url:
     if _CONTROL.search(text):
         raise UnusableUrl("it holds a control character")

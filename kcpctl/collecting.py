@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 
-from controllers.endpointslice import REFERENCE_INDEX
 from controllers.kinds import EXPORTS, SHARDS, SLICES, Slice
 from controllers.names import CACHE
 from controllers.publishing import SeenShard
+from controllers.references import REFERENCE_INDEX
 from controllers.urls import UnusableUrl, virtual_workspace_url
 from informers.api.conditions import to_json
 from informers.api.objects import Object

@@ -129,8 +129,23 @@ async def test_an_export_that_was_never_there_is_said_so() -> None:
     assert await wished(knowing(AMBER), slice_()) == ([], MISSING)
 
 
-async def test_an_export_whose_home_is_here_and_is_not_there_empties_the_slice() -> None:
-    assert await wished(knowing(AMBER), slice_(url("amber"))) == ([], MISSING)
+@pytest.mark.parametrize("path", ["", "c1", "root:one"])
+async def test_an_export_whose_home_is_here_and_is_not_there_empties_the_slice(path: str) -> None:
+    found = await wished(knowing(AMBER), slice_(url("amber"), path=path))
+
+    assert found is not None
+    assert found[0] == []
+    assert found[1]["APIExportValid"][1] == "APIExportNotFound"
+
+
+async def test_a_cluster_of_the_same_path_here_says_nothing_of_an_export_that_is_elsewhere() -> None:
+    published = (url("amber", "c9"), url("beryl", "c9"))
+
+    found = await wished(knowing(AMBER), slice_(*published, path="root:one"))
+
+    assert found is not None
+    assert found[0] == list(published)
+    assert found[1]["EndpointURLsReady"][:2] == ("Unknown", "EndpointsHeld")
 
 
 async def test_an_export_deleted_before_our_eyes_empties_the_slice() -> None:
@@ -158,6 +173,49 @@ async def test_an_export_that_a_list_does_not_show_any_more_is_held() -> None:
     status, reason, message = old[1]["EndpointURLsReady"]
     assert (status, reason) == ("Unknown", "EndpointsHeld")
     assert message == "APIExport root:far|widgets is held: it is not listed any more (since 2026-01-01T00:00:00Z)"
+
+
+@pytest.mark.parametrize("missing", [("c8",), ("c9",), ("c8", "c9")], ids=["the other", "its own", "both"])
+async def test_of_two_exports_of_one_path_those_that_are_held_count_too(missing: tuple[str, ...]) -> None:
+    twins = {
+        cluster: made(EXPORTS, "widgets", cluster, shard=home, annotations={"kcp.io/path": "root:far"})
+        for cluster, home in (("c8", "beryl"), ("c9", "coral"))
+    }
+    known = knowing(AMBER, *twins.values())
+    for cluster in missing:
+        known.lose(twins[cluster], "cache", Evidence.ABSENT_FROM_LIST)
+
+    found = await wished(known, slice_(url("amber", "c9"), path="root:far"))
+
+    assert found is not None
+    assert found[0] == [url("amber", "c9")]
+    assert found[1]["APIExportValid"][:2] == ("False", "InternalError")
+
+
+async def test_of_two_exports_of_one_path_one_that_was_deleted_does_not_count() -> None:
+    twins = [
+        made(EXPORTS, "widgets", cluster, shard=home, annotations={"kcp.io/path": "root:far"})
+        for cluster, home in (("c8", "beryl"), ("c9", "coral"))
+    ]
+    known = knowing(AMBER, *twins)
+    known.lose(twins[1], "cache")
+
+    found = await wished(known, slice_(url("amber", "c9"), path="root:far"))
+
+    assert found is not None
+    assert found[0] == [url("amber", "c8")]
+    assert found[1]["APIExportValid"] == TRUE
+
+
+async def test_an_export_here_goes_before_one_of_the_same_path_that_is_held() -> None:
+    far = made(EXPORTS, "widgets", "c9", shard="beryl", annotations={"kcp.io/path": "root:one"})
+    known = knowing(AMBER, EXPORT, far)
+    known.lose(far, "cache", Evidence.ABSENT_FROM_LIST)
+
+    found = await wished(known, slice_(path="root:one"))
+
+    assert found is not None
+    assert found[0] == [url("amber")]
 
 
 async def test_an_export_that_nobody_knows_after_a_restart_keeps_its_endpoints() -> None:

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from controllers.endpointslice import REFERENCE_INDEX, EndpointSlices, names_of_cluster, references_to_export
+from controllers.endpointslice import EndpointSlices
 from controllers.kinds import EXPORTS, LOGICAL_CLUSTERS, PARTITIONS, SHARDS, SLICES
+from controllers.references import REFERENCE_INDEX, names_of_cluster, references_to_export
 from controllers.sightings import ExportMemory, ShardMemory
 from informers.api.decoding import Reader
 from informers.api.objects import Object

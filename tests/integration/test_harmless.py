@@ -65,6 +65,24 @@ async def test_after_a_restart_a_url_of_no_known_shard_is_held_and_named_until_t
     assert site.losses() == []
 
 
+async def test_an_export_elsewhere_is_not_missed_because_a_workspace_here_has_its_path(site: Site) -> None:
+    async with site.shard("amber") as amber, site.shard("violet") as violet:
+        await violet.client.create(EXPORTS, export())
+        await amber.client.create(SLICES, slice_of(path="root:example"))
+        await site.settle()
+        cluster = violet.workspace
+        assert await listed(amber) == published(cluster, "amber", "violet")
+
+    await site.restart_cache(empty=True)
+    async with site.shard("amber") as amber:
+        await site.settle()
+
+        held = await found(amber)
+        assert urls(held) == published(cluster, "amber", "violet")
+        assert conditions(held)["EndpointURLsReady"] == ("Unknown", HELD)
+    assert site.losses() == []
+
+
 async def test_what_is_held_is_written_once_however_much_time_and_however_many_restarts_pass(site: Site) -> None:
     await with_both_published(site)
     await site.restart_cache(empty=True)

@@ -1,0 +1,40 @@
+"""Indexes over what names what: slices by their exports and partitions, exports by what slices call them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from controllers.kinds import Export, Slice
+from informers.api.objects import PATH, Object
+
+EXPORT_INDEX = "export"
+PARTITION_INDEX = "partition"
+REFERENCE_INDEX = "reference"
+
+
+def export_of_slice(obj: Object[Slice]) -> Iterable[str]:
+    """Index a slice by the export it refers to: `path-or-cluster:name`."""
+    reference = obj.value.spec.export
+    return (f"{reference.path or obj.cluster}:{reference.name}",)
+
+
+def partition_of_slice(obj: Object[Slice]) -> Iterable[str]:
+    """Index a slice by its partition, if it has one: `cluster|name`."""
+    partition = obj.value.spec.partition
+    return (f"{obj.cluster}|{partition}",) if partition else ()
+
+
+def references_to_export(obj: Object[Export]) -> Iterable[str]:
+    """Index an export by everything that a slice may call it: `path:name` and `cluster:name`."""
+    path = obj.annotations.get(PATH, "")
+    own = f"{obj.cluster}:{obj.name}"
+    return (f"{path}:{obj.name}", own) if path and path != obj.cluster else (own,)
+
+
+def names_of_cluster(obj: Object[Any]) -> Iterable[str]:
+    """Index a LogicalCluster by its name and its path."""
+    return {obj.cluster, obj.annotations.get(PATH, "") or obj.cluster}
+
+
+def own_key(obj: Object[Any]) -> Iterable[str]:
+    """Index an object by `cluster|name`."""
+    return (f"{obj.cluster}|{obj.name}",)
