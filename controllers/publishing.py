@@ -49,7 +49,7 @@ class Held(msgspec.Struct, frozen=True, order=True):
 
 
 class Unusable(msgspec.Struct, frozen=True, order=True):
-    """A Shard whose URL cannot be published."""
+    """A selected Shard whose URL cannot be published."""
 
     shard: str
     url: str
@@ -78,7 +78,8 @@ def decide(published: Sequence[str], cluster: str, export: str, shards: Shards, 
         try:
             url = virtual_workspace_url(shard.url, cluster, export)
         except UnusableUrl as error:
-            unusable.append(Unusable(shard.name, shard.url, str(error)))
+            if selector.matches(shard.labels):
+                unusable.append(Unusable(shard.name, shard.url, str(error)))
             continue
         if selector.matches(shard.labels):
             wanted.setdefault(url, shard)

@@ -112,7 +112,10 @@ def test_an_unusable_url_is_named_and_the_others_go_on() -> None:
 def test_a_url_whose_shard_became_unusable_stays() -> None:
     broken = SeenShard("amber", "")
 
-    assert decided([url("amber")], known(broken)).urls == (url("amber"),)
+    decision = decided([url("amber")], known(broken))
+
+    assert decision.urls == (url("amber"),)
+    assert [held.why for held in decision.held] == ["no known Shard has it (1 with unusable URLs)"]
 
 
 names = st.sampled_from(["amber", "beryl", "coral", "dune"])
@@ -163,8 +166,15 @@ def test_only_unusable_urls_make_the_condition_false() -> None:
     assert "Shard amber has the unusable URL '://x'" in condition.message
 
 
-@pytest.mark.parametrize("selector", [EVERYTHING, NOTHING])
-def test_otherwise_the_condition_is_true(selector: LabelSelector) -> None:
-    condition = urls_condition("EndpointURLsReady", decided([], known(AMBER), selector), None, NOON)
+BROKEN = SeenShard("beryl", "://x")
+
+
+@pytest.mark.parametrize(
+    ("seen", "selector"),
+    [((AMBER,), EVERYTHING), ((AMBER,), NOTHING), ((AMBER, BROKEN), EVERYTHING), ((AMBER, BROKEN), NOTHING)],
+    ids=["all", "none", "one is unusable", "one that is not wanted is unusable"],
+)
+def test_otherwise_the_condition_is_true(seen: tuple[SeenShard, ...], selector: LabelSelector) -> None:
+    condition = urls_condition("EndpointURLsReady", decided([], known(*seen), selector), None, NOON)
 
     assert (condition.status, condition.reason, condition.message) == ("True", "", "")
