@@ -29,6 +29,7 @@ from informers.client.addresses import Scope
 from informers.client.bodies import PatchKind
 from informers.client.client import Client
 from informers.client.kubeconfig import load as load_kubeconfig
+from informers.client.records import Retried, WarningReceived, Write
 from informers.client.server import Server
 from informers.clock import Clock, SystemClock, VirtualClock
 from informers.queue.ratelimit import Exponential, RateLimiter, Slowest, TokenBucket
@@ -91,6 +92,7 @@ __all__ = [
     "Reconciled",
     "Resource",
     "Result",
+    "Retried",
     "Scope",
     "Server",
     "SharedInformer",
@@ -100,8 +102,10 @@ __all__ = [
     "TokenBucket",
     "TransportError",
     "VirtualClock",
+    "WarningReceived",
     "Watch",
     "WorkQueue",
+    "Write",
     "annotations_changed",
     "being_deleted",
     "by_label",

@@ -9,6 +9,7 @@ from controllers.names import CACHE
 from controllers.registration import ShardUrls
 from informers.api.errors import ConfigurationError
 from informers.client.addresses import Scope
+from informers.client.records import Noticed
 from informers.client.server import Server
 from informers.tasks import background
 from kcpctl import contexts, logs
@@ -17,7 +18,6 @@ from kcpctl.apiserver.assembly import CacheServer, ShardServer
 from kcpctl.apiserver.failures import Failure
 from kcpctl.apiserver.http.inprocess import InProcess
 from kcpctl.builtin import LOCAL
-from kcpctl.foreign import Noticed
 from kcpctl.hosting import Host, answering, application, hosting
 from kcpctl.readiness import Readiness
 from kcpctl.requestlog import request_log

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -18,11 +17,8 @@ from informers.client.addresses import Scope
 from informers.client.client import Client
 from informers.client.config import ServerConfig
 from informers.client.kubeconfig import load
-from informers.client.records import Retried
 from informers.client.server import Server
 from kcpctl.retries import Waiting, telling
-
-Noticed = Callable[[Retried], None]
 
 _PATIENCE = 5.0
 """Seconds that a server may take to answer for the first time."""

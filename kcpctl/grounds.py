@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from controllers.names import CACHE
 from informers.api.errors import InformersError
 from informers.client.addresses import Scope
+from informers.client.records import Noticed
 from informers.client.server import Server
 from kcpctl import foreign, logs
 from kcpctl.builtin import LOCAL, Ours, all_ours, slices_alone
@@ -33,7 +34,7 @@ class Ground:
 
 @asynccontextmanager
 async def ground(
-    settings: RunSettings, noticed: foreign.Noticed, stop: asyncio.Event, *, has_modules: bool
+    settings: RunSettings, noticed: Noticed, stop: asyncio.Event, *, has_modules: bool
 ) -> AsyncIterator[Ground]:
     """Have the servers that the settings name, for as long as the block runs.
 
@@ -47,9 +48,7 @@ async def ground(
         yield found
 
 
-async def _embedded(
-    settings: RunSettings, noticed: foreign.Noticed, stack: AsyncExitStack, *, has_modules: bool
-) -> Ground:
+async def _embedded(settings: RunSettings, noticed: Noticed, stack: AsyncExitStack, *, has_modules: bool) -> Ground:
     cache = await _cache(settings, noticed, stack) if settings.cache_kubeconfig else {}
     own = await stack.enter_async_context(embedded(settings))
     servers = own.servers(noticed)
@@ -64,7 +63,7 @@ async def _embedded(
 
 
 async def _foreign(
-    settings: RunSettings, noticed: foreign.Noticed, stop: asyncio.Event, stack: AsyncExitStack, *, has_modules: bool
+    settings: RunSettings, noticed: Noticed, stop: asyncio.Event, stack: AsyncExitStack, *, has_modules: bool
 ) -> Ground:
     config = await foreign.configuration(settings.kubeconfig, settings.context)
     local = await stack.enter_async_context(config.server(LOCAL, noticed=noticed))
@@ -88,7 +87,7 @@ async def _foreign(
     return Ground(servers, all_ours(settings, urls, is_new_store=True), notes)
 
 
-async def _cache(settings: RunSettings, noticed: foreign.Noticed, stack: AsyncExitStack) -> dict[str, Server]:
+async def _cache(settings: RunSettings, noticed: Noticed, stack: AsyncExitStack) -> dict[str, Server]:
     config = await foreign.configuration(settings.cache_kubeconfig)
     server = config.server(CACHE, scope=Scope.CACHE, noticed=noticed)
     return {CACHE: await stack.enter_async_context(server)}

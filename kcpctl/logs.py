@@ -4,6 +4,7 @@ import asyncio
 import logging
 import sys
 import traceback
+from collections import OrderedDict
 from collections.abc import Sequence
 from functools import singledispatchmethod
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import informers
 from informers.api.objects import Key
 from informers.cache import facts as cache
-from informers.client.records import Retried
+from informers.client.records import Retried, WarningReceived
 from informers.runtime import facts as runtime
 from informers.runtime.facts import Outcome
 from kcpctl.slim import without
@@ -24,6 +25,8 @@ Log = Any
 """A structlog logger."""
 
 _MOST_NAMED = 5
+_MOST_WARNINGS = 1000
+"""Texts that are remembered as told; they may carry names, so that there is no end to them."""
 _NOT_THEIRS = (*(str(Path(module.__file__ or "").parent) for module in (informers, asyncio)), "<")
 """Where the code of the runtime is."""
 _SLOW_SYNC = 1.0
@@ -88,6 +91,7 @@ class LogObserver:
         """Log to this logger, or to structlog's own."""
         self._log = log if log is not None else structlog.get_logger()
         self._quiet: dict[tuple[str, str], str] = {}
+        self._warned: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     @singledispatchmethod
     def notice(self, fact: Any) -> None:
@@ -208,6 +212,17 @@ class LogObserver:
             retry_in=fact.delay,
             error=fact.error,
         )
+
+    @notice.register
+    def _warning(self, fact: WarningReceived) -> None:
+        """Pass a server's warning on once, as kubectl does; it is repeated at debug level."""
+        known = (fact.server, fact.text)
+        tell = self._log.debug if known in self._warned else self._log.warning
+        self._warned[known] = None
+        self._warned.move_to_end(known)
+        if len(self._warned) > _MOST_WARNINGS:
+            self._warned.popitem(last=False)
+        tell("server warns", server=fact.server, method=fact.method, target=fact.target, warning=fact.text)
 
 
 def _origin(origin: cache.Origin) -> dict[str, str]:

@@ -8,7 +8,7 @@ import msgspec
 from informers.api.errors import ApiError
 from informers.client.addresses import Place, Scope, root
 from informers.client.answers import fetch
-from informers.client.records import Retried
+from informers.client.records import Noticed, Retried
 from informers.client.retry import Retry
 from informers.client.transport import Request, Response, Timeouts, Transport
 from informers.clock import Clock, SystemClock
@@ -29,7 +29,7 @@ class Calls(msgspec.Struct, frozen=True):
     prefix: str = ""
     user_agent: str = ""
     policy: Retry = Retry()
-    noticed: Callable[[Retried], None] | None = None
+    noticed: Noticed | None = None
     """Told of each retry before its wait."""
     clock: Clock = SystemClock()
 

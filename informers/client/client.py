@@ -15,9 +15,10 @@ from informers.client.addresses import Place, object_path, path, place_of
 from informers.client.answers import fetch, is_status, whole
 from informers.client.bodies import Body, Patch, PatchKind
 from informers.client.calls import CALL, Calls
+from informers.client.heeding import warnings_in
 from informers.client.paging import all_pages, list_query, page_of, whole_list
 from informers.client.records import Write
-from informers.client.transport import Timeouts
+from informers.client.transport import Response, Timeouts
 from informers.client.watching import opened_watch, watch_query
 from informers.client.writing import Sending
 
@@ -211,10 +212,10 @@ class Client(msgspec.Struct, frozen=True):
         Raises `Conflict` when uid or rv are not its own. `propagation` is Background, Foreground or Orphan.
         """
         sending = writing.deletion(resource, name, namespace=namespace, uid=uid, rv=rv, propagation=propagation)
-        body = await self._send(sending)
+        body, warnings = await self._send(sending)
         found = None if is_status(body) else self._reader(resource).object(body)
         key = found.key if found else Key(self.place.shard, self.place.cluster, namespace, name)
-        self._note(resource, sending, key, found)
+        self._note(resource, sending, key, found, warnings)
         return found
 
     async def delete_collection(
@@ -239,14 +240,16 @@ class Client(msgspec.Struct, frozen=True):
         return await self.calls.fetch(self.calls.request(method, self.place, target, body=body, media=media), whole)
 
     async def _write(self, resource: Resource[T], sending: Sending) -> Object[T]:
-        written = self._reader(resource).object(await self._send(sending))
-        self._note(resource, sending, written.key, written)
+        body, warnings = await self._send(sending)
+        written = self._reader(resource).object(body)
+        self._note(resource, sending, written.key, written, warnings)
         return written
 
-    async def _send(self, sending: Sending) -> bytes:
+    async def _send(self, sending: Sending) -> tuple[bytes, tuple[str, ...]]:
+        """Return the body of the answer, and what the server warns of."""
         self._refuse_wild(sending.verb)
         request = self.calls.request(sending.method, self.place, sending.target, body=sending.body, media=sending.media)
-        return await self.calls.fetch(request, whole)
+        return await self.calls.fetch(request, _with_warnings)
 
     def _refuse_wild(self, verb: str) -> None:
         if self.place.is_wild:
@@ -255,10 +258,17 @@ class Client(msgspec.Struct, frozen=True):
                 "on a cache server"
             )
 
-    def _note(self, resource: Resource[Any], sending: Sending, key: Key, written: Object[Any] | None) -> None:
+    def _note(
+        self,
+        resource: Resource[Any],
+        sending: Sending,
+        key: Key,
+        written: Object[Any] | None,
+        warnings: tuple[str, ...],
+    ) -> None:
         if self.writes is not None and not sending.dry_run:
             rv, uid = (written.rv, written.uid) if written else ("", "")
-            self.writes(Write(resource, key, rv, uid, sending.verb))
+            self.writes(Write(resource, key, rv, uid, sending.verb, warnings))
 
     def _reader(self, resource: Resource[T]) -> Reader[T]:
         return Reader(resource, cluster=self.place.cluster, shard=self.place.shard)
@@ -275,3 +285,7 @@ class Client(msgspec.Struct, frozen=True):
             return await self.calls.fetch(self.calls.request("GET", self.place, target), page_of(reader))
 
         return fetch_page
+
+
+async def _with_warnings(response: Response) -> tuple[bytes, tuple[str, ...]]:
+    return await whole(response), tuple(warnings_in(response.headers))

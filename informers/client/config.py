@@ -1,11 +1,10 @@
 """What is known of a server before the first request: address, credentials, and where to look by default."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from informers.client.addresses import Scope
 from informers.client.credentials import Credentials
-from informers.client.records import Retried
+from informers.client.records import Noticed
 from informers.client.retry import Retry
 from informers.client.server import Server
 
@@ -33,7 +32,7 @@ class ServerConfig:
         *,
         scope: Scope | None = None,
         retry: Retry = _POLICY,
-        noticed: Callable[[Retried], None] | None = None,
+        noticed: Noticed | None = None,
     ) -> Server:
         """Return the server, by default under the context's name and with the scope that its address tells."""
         return Server.from_address(

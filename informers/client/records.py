@@ -1,6 +1,7 @@
-"""What the client tells those who watch it: frozen records of writes and retries."""
+"""What the client tells those who watch it: frozen records of writes, retries and warnings."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -18,6 +19,8 @@ class Write(msgspec.Struct, frozen=True):
     uid: str
     verb: str
     """create, update, patch, apply or delete."""
+    warnings: tuple[str, ...] = ()
+    """What the server warned of while accepting it, such as `unknown field "status.reday"`: that was not stored."""
 
 
 class Retried(msgspec.Struct, frozen=True):
@@ -31,3 +34,17 @@ class Retried(msgspec.Struct, frozen=True):
     delay: float
     """Seconds until the next."""
     error: str
+
+
+class WarningReceived(msgspec.Struct, frozen=True):
+    """A server has something to say about a request besides its answer."""
+
+    server: str
+    method: str
+    target: str
+    text: str
+    """Such as `unknown field "spec.replcas"`, or that a version is deprecated."""
+
+
+Noticed: TypeAlias = Callable[[Retried | WarningReceived], None]
+"""Who is told of what happens on the way to a server."""

@@ -1,6 +1,5 @@
 """One API server that we talk to: its transport, and how it separates logical clusters."""
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -13,7 +12,8 @@ from informers.client.answers import whole
 from informers.client.calls import Calls
 from informers.client.client import Client
 from informers.client.credentials import Anonymous, Credentials
-from informers.client.records import Retried
+from informers.client.heeding import Heeding
+from informers.client.records import Noticed
 from informers.client.retry import Retry
 from informers.client.transport import Transport
 from informers.clock import Clock, SystemClock
@@ -26,7 +26,7 @@ _TIME = SystemClock()
 class Server:
     """One API server under a name of ours; closes its transport when a block with it ends.
 
-    Invariant: all Clients of a Server share its transport, its retry policy and its observer of retries.
+    Invariant: all Clients of a Server share its transport, its retry policy and its observer of retries and warnings.
     """
 
     def __init__(
@@ -38,14 +38,15 @@ class Server:
         prefix: str = "",
         user_agent: str = "",
         retry: Retry = _POLICY,
-        noticed: Callable[[Retried], None] | None = None,
+        noticed: Noticed | None = None,
         clock: Clock = _TIME,
     ) -> None:
-        """Take how to reach it; `prefix` is a path in front of all others, `noticed` is told of each retry."""
+        """Take how to reach it; `prefix` is a path in front of all others, `noticed` hears of retries and warnings."""
         self.name = name
         self.transport = transport
         self.scope = scope
-        self._calls = Calls(name, transport, scope, prefix, user_agent or _user_agent(), retry, noticed, clock)
+        heard = Heeding(transport, name, noticed) if noticed is not None else transport
+        self._calls = Calls(name, heard, scope, prefix, user_agent or _user_agent(), retry, noticed, clock)
 
     @classmethod
     def from_address(
@@ -59,7 +60,7 @@ class Server:
         tls_server_name: str | None = None,
         compress: bool = False,
         retry: Retry = _POLICY,
-        noticed: Callable[[Retried], None] | None = None,
+        noticed: Noticed | None = None,
     ) -> "Server":
         """Return the server at a URL, whose path says the scope.
 

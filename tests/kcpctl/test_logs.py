@@ -12,6 +12,7 @@ from informers.api.objects import Key
 from informers.api.resources import Collection, Resource
 from informers.cache import facts as cache
 from informers.cache.recovery import Action, Phase, Trouble
+from informers.client.records import WarningReceived
 from informers.runtime.facts import Outcome, Reconciled, Stopping
 from kcpctl.logs import LogObserver, configure
 
@@ -106,3 +107,27 @@ def test_a_failed_visit_says_where_in_the_controller_it_failed() -> None:
 
     assert event["at"].rpartition(":")[0] == __file__
     assert "KeyError: 'nmae'" in detail["trace"]
+
+
+def warned(text: str, name: str = "red", server: str = "local") -> WarningReceived:
+    return WarningReceived(server, "PATCH", f"/apis/example.com/v1/teams/{name}/status", text)
+
+
+def test_a_warning_of_a_server_is_passed_on_once_for_each_text() -> None:
+    events = told(warned("no a"), warned("no a", "blue"), warned("no b"), warned("no a", server="cache"))
+
+    assert [(e["server"], e["warning"]) for e in events] == [("local", "no a"), ("local", "no b"), ("cache", "no a")]
+    assert (events[0]["event"], events[0]["log_level"], events[0]["method"]) == ("server warns", "warning", "PATCH")
+    assert events[0]["target"] == "/apis/example.com/v1/teams/red/status"
+
+
+def test_warnings_without_end_are_not_all_remembered() -> None:
+    observer = LogObserver(structlog.get_logger())
+    with structlog.testing.capture_logs() as events:
+        for number in range(1001):
+            observer.notice(warned(f"no {number}"))
+        events.clear()
+        observer.notice(warned("no 1000"))
+        observer.notice(warned("no 0"))
+
+    assert [event["log_level"] for event in events] == ["debug", "warning"]

@@ -105,5 +105,16 @@ async def test_a_status_that_the_schema_refuses_is_a_visible_error() -> None:
     assert fact.retry_in is not None
 
 
+async def test_a_misspelt_status_field_is_not_stored_and_the_write_says_so() -> None:
+    outcomes = Outcomes()
+    async with serving() as served:
+        await served.client.create(TEAMS, team())
+        wish = wishing(Result(status={"members": 1, "redyMembers": 1}))
+        async with Manager(served.server(), [wish], observers=[outcomes]):
+            fact = await outcomes.one(Outcome.SUCCESS)
+
+    assert [write.warnings for write in fact.writes] == [('unknown field "status.redyMembers"',)]
+
+
 def drained(outcomes: Outcomes) -> list[Reconciled]:
     return [outcomes.seen.get_nowait() for _ in range(outcomes.seen.qsize())]
