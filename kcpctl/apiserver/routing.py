@@ -11,6 +11,7 @@ from kcpctl.apiserver.failures import (
     bad_request,
     failure,
     method_not_allowed,
+    not_built,
     not_found,
     path_not_found,
     resource_not_found,
@@ -26,6 +27,13 @@ _SUBRESOURCE_VERBS = {
     "finalize": frozenset(("update",)),
     "token": frozenset(("create",)),
 }
+_NOT_BUILT = {
+    "rbac.authorization.k8s.io": "roles and their bindings (RBAC) are not built yet; members of system:masters may do "
+    "everything, all others nothing but look at health and version",
+    "authorization.k8s.io": "reviews of what somebody may do are not built yet; members of system:masters may do "
+    "everything, all others nothing but look at health and version",
+}
+"""Groups whose absence would be taken for a mistake, with what is said of them."""
 _OF_NAMESPACES = ("status", "finalize")
 """What may follow `/namespaces/{name}/` as a subresource of the Namespace; all else there is a namespaced kind."""
 
@@ -150,6 +158,8 @@ def _unknown(target: Target, catalog: Catalog, scope: Scope) -> Failure:
     """A group-version with built-ins has a router of its own, which answers with a Status; all else with text."""
     if not target.group:
         return resource_not_found()
+    if target.group in _NOT_BUILT:
+        return not_built(_NOT_BUILT[target.group])
     group_version = (target.group, target.version)
     built_in = any((s.group, s.version) == group_version and not s.is_custom for s in catalog.served(scope.cluster))
     return resource_not_found() if built_in else path_not_found()

@@ -26,7 +26,8 @@ async def refuse_nameless_exports(request: AdmissionRequest) -> None:
         return
     spec = request.obj.get("spec")
     export = spec.get("export") if isinstance(spec, dict) else None
-    if isinstance(export, dict) and export.get("name") == "":
+    # What is missing inside of a spec is the schema's to say; it does not ask for the spec itself.
+    if spec is None or (isinstance(export, dict) and export.get("name") == ""):
         raise forbidden(SLICES, request.obj["metadata"].get("name", ""), _NO_NAME)
 
 

@@ -8,12 +8,12 @@ import msgspec
 from kcpctl.apiserver.crds.custom import Rule
 from kcpctl.apiserver.crds.kinds import Schemas, kinds_of
 from kcpctl.apiserver.kcp.cached import AsReplicated
-from kcpctl.apiserver.kcp.rules import claims, identity_stays, kept, same_part, unchanged
+from kcpctl.apiserver.kcp.rules import claims, fixed, identity_stays, kept, same_part, unchanged
 from kcpctl.apiserver.served import JSON, Column, Served
 
 _RULES: Mapping[str, Sequence[Rule]] = {
     "apiexports": (claims, identity_stays),
-    "apiexportendpointslices": (unchanged("spec.export", "APIExport reference must not be changed"),),
+    "apiexportendpointslices": (fixed("spec.export", "APIExport reference must not be changed"),),
     "workspaces": (
         kept("spec.URL", "URL cannot be unset"),
         kept("spec.cluster", "cluster cannot be unset"),

@@ -10,11 +10,25 @@ _ABSENT = object()
 
 
 def unchanged(path: str, message: str) -> Rule:
-    """Return the rule that a field stays as it is once it is there."""
+    """Return the rule that a field stays as it is while it is there."""
 
     def check(obj: JSON, old: JSON | None) -> Iterator[FieldError]:
         one, other = _at(obj, path), _at(old, path)
         if one is not _ABSENT and other is not _ABSENT and one != other:
+            yield _broken(path, message)
+
+    return check
+
+
+def fixed(path: str, message: str) -> Rule:
+    """Return the rule that a field stays as it is for ever once it is there: taking it away is a change too.
+
+    kcp's CEL rule overlooks that, so that two updates change there what one may not.
+    """
+
+    def check(obj: JSON, old: JSON | None) -> Iterator[FieldError]:
+        before = _at(old, path)
+        if before is not _ABSENT and _at(obj, path) != before:
             yield _broken(path, message)
 
     return check

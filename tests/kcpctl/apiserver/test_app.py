@@ -15,6 +15,7 @@ from kcpctl.apiserver.exchange import Answer, Incoming, User
 from kcpctl.apiserver.failures import not_built
 from kcpctl.apiserver.http.auth import Authentication
 from kcpctl.apiserver.http.health import Health
+from kcpctl.apiserver.http.streams import close
 from kcpctl.apiserver.keys import object_key
 from kcpctl.apiserver.mounts import Mount, Scoped, Single
 from kcpctl.apiserver.served import Served
@@ -250,6 +251,21 @@ async def test_server_side_apply_is_refused_so_that_kubectl_says_so(server: Serv
     assert "leave --server-side out" in json(answer)["message"]
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "missing"),
+    [
+        ("POST", "/apis/rbac.authorization.k8s.io/v1/clusterroles", "(RBAC) are not built yet"),
+        ("GET", "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles", "(RBAC) are not built yet"),
+        ("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "may do are not built yet"),
+    ],
+)
+async def test_rights_say_that_they_are_not_built(server: Server, method: str, path: str, missing: str) -> None:
+    answer = await server.ask(method, path, body=b"{}" if method == "POST" else b"")
+
+    assert (answer.status, json(answer)["reason"]) == (501, "NotImplemented")
+    assert missing in json(answer)["message"]
+
+
 async def test_published_urls_say_what_is_missing(server: Server) -> None:
     answer = await server.ask("GET", "/services/apiexport/root/e/clusters/*/apis/example.com/v1/things")
 
@@ -336,3 +352,15 @@ async def test_which_clusters_there_are_is_told_only_to_those_who_may_see_them()
         'forbidden: User "system:anonymous" cannot get path "/clusters/x/version"',
     )
     assert (await server.ask("GET", "/kcp/clusters/x/version")).status == 501
+
+
+async def test_lists_and_watches_say_which_store_they_show(server: Server) -> None:
+    storage = server.world.storage
+    said = f"{storage.identity} {storage.terms[0].name}@{storage.terms[0].since}"
+
+    for path, accept in ((CONFIGS, "application/json"), (CONFIGS, METADATA_LIST), (f"{CONFIGS}?watch=true", "")):
+        answer = await server.ask("GET", path, accept=accept)
+
+        assert dict(answer.headers)["Kcpctl-Store"] == said
+        if not isinstance(answer.body, bytes):
+            await close(answer.body)

@@ -86,10 +86,13 @@ async def test_across_clusters_a_table_says_which_cluster(shard: Shard) -> None:
     assert rows[0][columns.index("Cluster")] == "root"
 
 
-async def test_the_export_of_a_slice_cannot_be_changed(root: Client) -> None:
+@pytest.mark.parametrize(
+    "change", [{"spec": {"export": {"name": "other"}}}, {"spec": None}], ids=["another one", "taken away"]
+)
+async def test_the_export_of_a_slice_cannot_be_changed(root: Client, change: dict[str, Any]) -> None:
     await root.post(SLICES, a_slice())
 
-    refused = await root.patch(f"{SLICES}/things", {"spec": {"export": {"name": "other"}}})
+    refused = await root.patch(f"{SLICES}/things", change)
 
     assert refused.status == 422
     assert refused.message == (
@@ -107,8 +110,10 @@ async def test_the_partition_of_a_slice_can_be_changed(root: Client) -> None:
     assert changed.body["metadata"]["generation"] == 2
 
 
-async def test_a_slice_without_the_name_of_its_export_is_refused(root: Client) -> None:
-    refused = await root.post(SLICES, a_slice({"name": ""}, "empty"))
+@pytest.mark.parametrize("spec", [{"export": {"name": ""}}, None], ids=["an empty name", "no spec"])
+async def test_a_slice_without_the_name_of_its_export_is_refused(root: Client, spec: Any) -> None:
+    whole = a_slice({"name": ""}, "empty")
+    refused = await root.post(SLICES, {name: value for name, value in (whole | {"spec": spec}).items() if value})
 
     assert refused.status == 403
     assert refused.message == (
