@@ -1,14 +1,17 @@
 """Answers: bodies, failures and texts with the headers that each carries."""
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from random import getrandbits
 
+from informers.api.histories import STORE
 from kcpctl.apiserver.call import Query
 from kcpctl.apiserver.exchange import Answer
 from kcpctl.apiserver.failures import Failure
 from kcpctl.apiserver.http import encoding, statuses
 from kcpctl.apiserver.http.health import TEXT
 from kcpctl.apiserver.http.negotiation import Form, plain_form
+from kcpctl.apiserver.storage.base import Storage, Term
 
 _JSON = (("Content-Type", "application/json"),)
 _YAML = (("Content-Type", "application/yaml"),)
@@ -20,6 +23,16 @@ _UNCACHED = (("Cache-Control", "no-cache, private"),)
 def content_type(form: Form) -> tuple[tuple[str, str], ...]:
     """Return the header that names the form's media type."""
     return _JSON if form.media == "application/json" else _YAML
+
+
+def store(storage: Storage) -> tuple[tuple[str, str], ...]:
+    """Return the header that says which store a list or watch shows, and what its history is made of."""
+    return _store(storage.identity, storage.terms)
+
+
+@lru_cache(maxsize=16)
+def _store(identity: str, terms: tuple[Term, ...]) -> tuple[tuple[str, str], ...]:
+    return ((STORE, " ".join([identity, *(f"{term.name}@{term.since}" for term in terms)])),)
 
 
 def document(body: bytes, form: Form, status: int = 200) -> Answer:

@@ -121,7 +121,7 @@ async def _list(world: World, call: Call, wanted: Form, found: ListResult) -> An
     else:
         metadata = encoding.list_metadata(str(found.revision), found.continue_, found.remaining)
         stream = lists.sliced(_pieces(world, call, wanted, found.items, metadata))
-    headers = answers.content_type(wanted) + _warnings(call, ())
+    headers = answers.content_type(wanted) + answers.store(world.storage) + _warnings(call, ())
     if wanted.is_json:
         return Answer(200, headers, stream)
     body = b"".join([piece async for piece in stream])
@@ -143,7 +143,7 @@ def _watch(world: World, call: Call, wanted: Form) -> Answer:
     elif wanted.transform:
         encode = watches.partial(wanted.version)
     batches = reading.watch(world, call)
-    headers = answers.content_type(wanted) + _warnings(call, ())
+    headers = answers.content_type(wanted) + answers.store(world.storage) + _warnings(call, ())
     return Answer(200, headers, watches.Watch(batches, encode), live=True)
 
 

@@ -28,6 +28,15 @@ class Change(msgspec.Struct, frozen=True, gc=False):
     previous: Record | None
 
 
+class Term(msgspec.Struct, frozen=True):
+    """A time in which one process had the store for itself: another opening is another term, also of a copy."""
+
+    name: str
+    """Random."""
+    since: int
+    """The store's revision when it began."""
+
+
 class Slice(msgspec.Struct, frozen=True):
     """One answer to `range`: `records` in key order at `revision`; `remaining` counts what follows under the prefix."""
 
@@ -107,6 +116,14 @@ class Storage(Protocol):
     @property
     def identity(self) -> str:
         """A UUID made when the store was created: another identity means another history."""
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The latest terms, oldest first; the last one goes on.
+
+        Of a store that was restored from a copy they tell which of the earlier revisions are in its history: those of a
+        term up to where the next one began.
+        """
 
     @property
     def revision(self) -> int:

@@ -4,10 +4,10 @@ import uuid
 from collections.abc import Callable
 
 from informers.clock import Clock, SystemClock
-from kcpctl.apiserver.storage.base import Change, KeyExists, Mismatch, Record, Slice, Unavailable
+from kcpctl.apiserver.storage.base import Change, KeyExists, Mismatch, Record, Slice, Term, Unavailable
 from kcpctl.apiserver.storage.feeds import MemoryFeed
 from kcpctl.apiserver.storage.history import FIVE_MINUTES, History, Window
-from kcpctl.apiserver.storage.revisions import first_revision
+from kcpctl.apiserver.storage.revisions import first_revision, new_term
 from kcpctl.apiserver.storage.state import State
 
 _SYSTEM_CLOCK = SystemClock()
@@ -28,12 +28,18 @@ class MemoryStorage:
         self._state = State(History(start, window))
         self._clock = clock
         self._identity = str(uuid.uuid4())
+        self._terms = (new_term(start),)
         self._closed = False
 
     @property
     def identity(self) -> str:
         """A UUID made when the store was created."""
         return self._identity
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The one term that such a store has."""
+        return self._terms
 
     @property
     def revision(self) -> int:

@@ -1,6 +1,9 @@
-"""Where the revisions of a new store begin."""
+"""Where the revisions of a new store begin, and how the terms are named in which they go on."""
 
+import secrets
 from datetime import UTC, datetime, timedelta
+
+from kcpctl.apiserver.storage.base import Term
 
 _EPOCH = datetime(2025, 1, 1, tzinfo=UTC)
 
@@ -14,3 +17,8 @@ def first_revision(now: datetime) -> int:
     numbers stay below 2^53 until the year 2310.
     """
     return (now - _EPOCH) // timedelta(microseconds=1)
+
+
+def new_term(since: int) -> Term:
+    """Return a term that begins at the store's revision; a name that is taken is one chance in four billion."""
+    return Term(secrets.token_hex(4), since)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from informers.clock import Clock, SystemClock
-from kcpctl.apiserver.storage.base import Change, KeyExists, Mismatch, Record, Slice, Unavailable
+from kcpctl.apiserver.storage.base import Change, KeyExists, Mismatch, Record, Slice, Term, Unavailable
 from kcpctl.apiserver.storage.feeds import MemoryFeed
 from kcpctl.apiserver.storage.history import FIVE_MINUTES, History, Window
 from kcpctl.apiserver.storage.revisions import first_revision
@@ -52,6 +52,7 @@ class SqliteStorage:
         self._thread = thread
         self._clock = clock
         self._identity = loaded.identity
+        self._terms = loaded.terms
         self._state = State(History(loaded.revision, window, loaded.changes), loaded.records)
         self._waiting: deque[_Write] = deque()
         self._is_writing = False
@@ -83,6 +84,11 @@ class SqliteStorage:
     def identity(self) -> str:
         """A UUID made when the store was created."""
         return self._identity
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The latest terms, oldest first; opening the file began the last one."""
+        return self._terms
 
     @property
     def revision(self) -> int:

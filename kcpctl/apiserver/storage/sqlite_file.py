@@ -1,6 +1,7 @@
 """The file behind the durable engine: what stands in it, and how it is opened, read and written.
 
     store(identity, revision)                  one row: the store's UUID, and the counter of revisions
+    term(number, name, since)                  the latest openings, and the revision at which each began
     object(key, revision, value)               what there is now
     change(revision, key, was_revision, was)   how to undo the latest changes, one a revision, without gaps
 
@@ -16,13 +17,14 @@ from pathlib import Path
 
 import msgspec
 
-from kcpctl.apiserver.storage.base import Change, Record, StorageError, Unavailable
+from kcpctl.apiserver.storage.base import Change, Record, StorageError, Term, Unavailable
+from kcpctl.apiserver.storage.revisions import new_term
 
 Connect = Callable[[Path], sqlite3.Connection]
 """How a connection to a file is made; where tests put failing disks in."""
 
-FORMAT = 1
-"""What the tables above mean. A file with a higher number is refused; there is no lower one yet."""
+FORMAT = 2
+"""What the tables above mean. A file with a higher number is refused; format 1 had no terms, and gets them."""
 
 _APPLICATION = 0x6B637073
 """SQLite's application_id of our files: `kcps`."""
@@ -33,11 +35,15 @@ CREATE TABLE object (key TEXT PRIMARY KEY, revision INTEGER NOT NULL, value BLOB
 CREATE TABLE change (revision INTEGER PRIMARY KEY, key TEXT NOT NULL, was_revision INTEGER, was BLOB);
 """
 
+_TERMS = "CREATE TABLE term (number INTEGER PRIMARY KEY, name TEXT NOT NULL, since INTEGER NOT NULL);"
+
+_TERMS_KEPT = 16
+"""Whoever was away for more openings than this does not know the store any more."""
+
 _PUT = """
 INSERT INTO object (key, revision, value) VALUES (?, ?, ?)
 ON CONFLICT (key) DO UPDATE SET revision = excluded.revision, value = excluded.value
 """
-
 
 _FORGET_EVERY = 1024
 """Changes that may stay in the file longer than in memory, so that few transactions have to delete."""
@@ -51,6 +57,7 @@ class Loaded(msgspec.Struct, frozen=True):
     """What a file held when it was opened."""
 
     identity: str
+    terms: tuple[Term, ...]
     revision: int
     records: list[Record]
     changes: list[Change]
@@ -70,7 +77,7 @@ class SqliteFile:
         self._oldest = 0
 
     def load(self, changes: int) -> Loaded:
-        """Read everything, but at most that many changes. Raises `sqlite3.Error`."""
+        """Begin a term, and read everything, but at most that many changes. Raises `sqlite3.Error`, `Unavailable`."""
         run = self._connection.execute
         identity, revision = run("SELECT identity, revision FROM store").fetchone()
         self._oldest = run("SELECT coalesce(min(revision) - 1, ?) FROM change", (revision,)).fetchone()[0]
@@ -79,7 +86,7 @@ class SqliteFile:
             "SELECT revision, key, was_revision, was FROM change WHERE revision > ? ORDER BY revision DESC",
             (revision - changes,),
         )
-        return Loaded(identity, revision, records, _redone(undo.fetchall(), records))
+        return Loaded(identity, self._begin_term(revision), revision, records, _redone(undo.fetchall(), records))
 
     def commit(self, changes: Sequence[Change], oldest: int) -> None:
         """Make changes durable, all or none; history up to `oldest` may go meanwhile. Raises `Unavailable`."""
@@ -115,6 +122,15 @@ class SqliteFile:
                 raise
             raise Unavailable(f"cannot write to {self.path}: {error}") from error
 
+    def _begin_term(self, revision: int) -> tuple[Term, ...]:
+        """Note that somebody opened the file; no write may happen before that is on disk."""
+        term = new_term(revision)
+        run = self._connection.execute
+        with self._transaction():
+            run("INSERT INTO term (name, since) VALUES (?, ?)", (term.name, term.since))
+            run("DELETE FROM term WHERE number <= (SELECT max(number) FROM term) - ?", (_TERMS_KEPT,))
+        return tuple(Term(*row) for row in run("SELECT name, since FROM term ORDER BY number"))
+
     def _write(self, changes: Sequence[Change]) -> None:
         many = self._connection.executemany
         many(_PUT, [(c.key, c.revision, c.value) for c in changes if c.value is not None])
@@ -144,7 +160,7 @@ def open_file(path: Path, first_revision: int, connect: Connect, *, changes: int
         file = SqliteFile(path, connection)
         loaded = file.load(changes)
         _pid_file(path).write_text(f"{os.getpid()}\n")
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, sqlite3.Error, Unavailable) as error:
         connection.close()
         raise CannotOpen(f"expected a kcpctl store in {path}, found: {error}; use another data directory") from error
     except BaseException:
@@ -183,6 +199,8 @@ def _prepare(path: Path, connection: sqlite3.Connection, first_revision: int) ->
         raise CannotOpen(
             f"expected a kcpctl store in {path}, found another SQLite database; use another data directory"
         )
+    elif number == 1:
+        _update(connection)
     elif number > FORMAT:
         raise CannotOpen(
             f"expected {path} in format {FORMAT} or older, found format {number}: a newer kcpctl wrote it; "
@@ -190,8 +208,12 @@ def _prepare(path: Path, connection: sqlite3.Connection, first_revision: int) ->
         )
 
 
+def _update(connection: sqlite3.Connection) -> None:
+    connection.executescript(f"BEGIN IMMEDIATE; {_TERMS} PRAGMA user_version = {FORMAT}; COMMIT")
+
+
 def _fill(connection: sqlite3.Connection, first_revision: int) -> None:
-    connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA}")
+    connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} {_TERMS}")
     connection.execute("INSERT INTO store VALUES (1, ?, ?)", (str(uuid.uuid4()), first_revision))
     connection.execute(f"PRAGMA application_id = {_APPLICATION}")
     connection.execute(f"PRAGMA user_version = {FORMAT}")

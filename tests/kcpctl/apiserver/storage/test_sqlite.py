@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -461,3 +462,69 @@ async def test_a_closed_store_leaves_one_file_behind(path: Path):
     await store.aclose()
 
     assert [file.name for file in path.parent.iterdir()] == ["store.db"]
+
+
+async def test_every_opening_is_a_term_of_its_own_that_begins_where_the_last_one_ended(path: Path):
+    first = await SqliteStorage.open(path)
+    start, end = first.revision, await first.create(f"{PODS}a", b"1")
+    await first.aclose()
+    second = await SqliteStorage.open(path)
+    await second.aclose()
+
+    assert second.identity == first.identity
+    assert second.terms[:1] == first.terms
+    assert [term.since for term in second.terms] == [start, end]
+
+
+async def test_a_restored_copy_and_its_original_do_not_share_a_term_after_the_copy_was_made(path: Path, tmp_path: Path):
+    """Else revisions that were lost with the original could not be told from later ones of the copy."""
+    await (await SqliteStorage.open(path)).aclose()
+    shutil.copy(path, tmp_path / "copy.db")
+
+    original, copy = await SqliteStorage.open(path), await SqliteStorage.open(tmp_path / "copy.db")
+    await original.aclose()
+    await copy.aclose()
+
+    assert original.terms[0] == copy.terms[0]
+    assert original.terms[1].name != copy.terms[1].name
+
+
+async def test_the_sixteen_latest_terms_are_remembered(path: Path):
+    for _ in range(18):
+        store = await SqliteStorage.open(path)
+        await store.aclose()
+
+    again = await SqliteStorage.open(path)
+    await again.aclose()
+
+    assert len(again.terms) == 16
+    assert again.terms[:-1] == store.terms[1:]
+
+
+async def test_a_file_without_terms_gets_them_and_keeps_all_else(path: Path):
+    store = await SqliteStorage.open(path)
+    await store.create(f"{PODS}a", b"1")
+    await store.aclose()
+    connection = sqlite3.connect(path)
+    connection.executescript("DROP TABLE term; PRAGMA user_version = 1")
+    connection.close()
+
+    again = await SqliteStorage.open(path)
+    found = await again.get(f"{PODS}a")
+    await again.aclose()
+
+    assert found is not None
+    assert (found.value, again.identity) == (b"1", store.identity)
+    assert [term.since for term in again.terms] == [store.revision]
+    await (await SqliteStorage.open(path)).aclose()
+
+
+async def test_a_file_in_which_no_term_can_begin_is_refused(path: Path):
+    await (await SqliteStorage.open(path)).aclose()
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TRIGGER full BEFORE INSERT ON term BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
+    connection.commit()
+    connection.close()
+
+    with pytest.raises(CannotOpen, match="disk is full"):
+        await SqliteStorage.open(path)
