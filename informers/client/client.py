@@ -16,6 +16,7 @@ from informers.client.answers import fetch, is_status, whole
 from informers.client.bodies import Body, Patch, PatchKind
 from informers.client.calls import CALL, Calls
 from informers.client.heeding import warnings_in
+from informers.client.hints import explaining
 from informers.client.paging import all_pages, list_query, page_of, whole_list
 from informers.client.records import Write
 from informers.client.transport import Response, Timeouts
@@ -60,7 +61,8 @@ class Client(msgspec.Struct, frozen=True):
     async def get(self, resource: Resource[T], name: str, *, namespace: str = "", subresource: str = "") -> Object[T]:
         """Return one object as the server has it now."""
         target = object_path(resource, name, namespace=namespace, subresource=subresource)
-        body = await self.calls.fetch(self.calls.request("GET", self.place, target), whole)
+        with explaining(resource, "GET", target):
+            body = await self.calls.fetch(self.calls.request("GET", self.place, target), whole)
         return self._reader(resource).object(body)
 
     async def list(
@@ -212,7 +214,7 @@ class Client(msgspec.Struct, frozen=True):
         Raises `Conflict` when uid or rv are not its own. `propagation` is Background, Foreground or Orphan.
         """
         sending = writing.deletion(resource, name, namespace=namespace, uid=uid, rv=rv, propagation=propagation)
-        body, warnings = await self._send(sending)
+        body, warnings = await self._send(resource, sending)
         found = None if is_status(body) else self._reader(resource).object(body)
         key = found.key if found else Key(self.place.shard, self.place.cluster, namespace, name)
         self._note(resource, sending, key, found, warnings)
@@ -231,7 +233,7 @@ class Client(msgspec.Struct, frozen=True):
         sending = writing.clearance(
             resource, namespace=namespace, selector=selector, fields=fields, propagation=propagation
         )
-        await self._send(sending)
+        await self._send(resource, sending)
 
     async def raw(self, method: str, target: str, body: bytes = b"", *, media: str = "application/json") -> bytes:
         """Send anything to a path (and query) below this client's place; return the JSON of the answer."""
@@ -240,16 +242,17 @@ class Client(msgspec.Struct, frozen=True):
         return await self.calls.fetch(self.calls.request(method, self.place, target, body=body, media=media), whole)
 
     async def _write(self, resource: Resource[T], sending: Sending) -> Object[T]:
-        body, warnings = await self._send(sending)
+        body, warnings = await self._send(resource, sending)
         written = self._reader(resource).object(body)
         self._note(resource, sending, written.key, written, warnings)
         return written
 
-    async def _send(self, sending: Sending) -> tuple[bytes, tuple[str, ...]]:
+    async def _send(self, resource: Resource[Any], sending: Sending) -> tuple[bytes, tuple[str, ...]]:
         """Return the body of the answer, and what the server warns of."""
         self._refuse_wild(sending.verb)
         request = self.calls.request(sending.method, self.place, sending.target, body=sending.body, media=sending.media)
-        return await self.calls.fetch(request, _with_warnings)
+        with explaining(resource, sending.method, sending.target):
+            return await self.calls.fetch(request, _with_warnings)
 
     def _refuse_wild(self, verb: str) -> None:
         if self.place.is_wild:
