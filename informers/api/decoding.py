@@ -144,15 +144,28 @@ class Reader(Generic[T]):
                 malformed.append(self._malformed(raw, error))
         return objects, malformed
 
+    def events(self, lines: bytes, into: list[WatchEvent[T]]) -> None:
+        """Read whole lines of a watch, blank ones aside, and append what they tell.
+
+        Raises `DecodeError` when a line is not an event; those before it are in the list then.
+        """
+        read, find = self._object, lines.find
+        start = 0
+        while (end := find(b"\n", start)) >= 0:
+            known = _PREFIX_BY_LENGTH.get(lines[start : start + 12])
+            if known is not None and lines.startswith(known[1], start):
+                try:
+                    obj = read(lines[start + known[0] : end - 1])
+                except msgspec.DecodeError:  # other fields may follow the object, or it is malformed: the slow way tells
+                    into.append(self._any_event(lines[start:end]))
+                else:
+                    into.append(WatchEvent(known[2], obj, obj.rv))
+            elif line := lines[start:end].strip():
+                into.append(self._any_event(line))
+            start = end + 1
+
     def event(self, line: bytes) -> WatchEvent[T]:
-        """Read one watch line; raises `DecodeError` when the line itself is not an event."""
-        known = _PREFIX_BY_LENGTH.get(line[:12])
-        if known is not None and line.startswith(known[1]):
-            try:
-                obj = self._object(line[known[0] : -1])
-                return WatchEvent(known[2], obj, obj.rv)
-            except msgspec.DecodeError:
-                pass  # other fields may follow the object, or it is malformed: the slow way tells
+        """Read one watch line, or what stands for one; raises `DecodeError` when it is not an event."""
         return self._any_event(line)
 
     def _any_event(self, line: bytes) -> WatchEvent[T]:

@@ -1,6 +1,6 @@
 """Objects by key with their indexes: what a store holds at one time."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Generic, TypeVar
 
 from informers.api.clusters import WILDCARD
@@ -11,18 +11,6 @@ from informers.cache.indexers import DependsOn
 T = TypeVar("T")
 
 
-_NOTHING: tuple[DependsOn, ...] = ()
-_KEY = (DependsOn.KEY,)
-_KEY_AND_LABELS = (DependsOn.KEY, DependsOn.LABELS)
-
-
-def _settled(old: Object[T] | None, new: Object[T]) -> tuple[DependsOn, ...]:
-    """Return what is sure to be the same in both states; equal labels are mostly one interned dict."""
-    if old is None:
-        return _NOTHING
-    return _KEY_AND_LABELS if old.interned_labels is new.interned_labels else _KEY
-
-
 class Content(Generic[T]):
     """Objects, and the same objects under the values of each index.
 
@@ -30,15 +18,40 @@ class Content(Generic[T]):
     the object. An object that an indexer raises for does not come in, and what was there before stays.
     """
 
-    __slots__ = ("_places", "bytes", "indexes", "objects")
+    __slots__ = ("_by_body", "_by_labels", "_indexes", "_places", "bytes", "objects")
 
     def __init__(self, indexes: Iterable[Index[T]]) -> None:
         """Start empty, with these empty indexes."""
         self.objects: dict[Key, Object[T]] = {}
-        self.indexes = {index.name: index for index in indexes}
+        self._indexes: dict[str, Index[T]] = {}
+        self._by_labels: tuple[Index[T], ...] = ()
+        self._by_body: tuple[Index[T], ...] = ()
+        for index in indexes:
+            self.add_index(index)
         self.bytes = 0
         """What the objects measured on the wire."""
         self._places: dict[str, dict[str, int]] = {}  # cluster → shard → number of objects
+
+    @property
+    def indexes(self) -> Mapping[str, Index[T]]:
+        """The indexes by name; read-only."""
+        return self._indexes
+
+    def add_index(self, index: Index[T]) -> None:
+        """Keep one index more."""
+        self._indexes[index.name] = index
+        if index.decided_by is DependsOn.LABELS:
+            self._by_labels = (*self._by_labels, index)
+        elif index.decided_by is DependsOn.BODY:
+            self._by_body = (*self._by_body, index)
+
+    def drop_index(self) -> bool:
+        """Let one index go; say whether there was any."""
+        if not self._indexes:
+            return False
+        self._indexes.popitem()
+        self._by_labels = self._by_body = ()
+        return True
 
     def empty_copy(self) -> "Content[T]":
         """Return an empty content with the same indexers."""
@@ -48,25 +61,33 @@ class Content(Generic[T]):
         """Take the object in, and return what was there; raises `IndexerFailed` before anything has changed."""
         key = obj.key
         old = self.objects.get(key)
-        moves = []
-        settled = _settled(old, obj)
-        for index in self.indexes.values():
-            if index.decided_by in settled:
-                continue
-            values = index.values(obj)
-            was = () if old is None else index.last_values(old)
+        if old is None:
+            self._put_new(obj)
+            return None
+        moves: list[tuple[Index[T], Iterable[str], tuple[str, ...]]] = []
+        for index in self._by_body:
+            values, was = index.values(obj), index.last_values(old)
             if values != was:
                 moves.append((index, was, values))
+        if old.interned_labels is not obj.interned_labels:  # equal labels are mostly one dict
+            for index in self._by_labels:
+                values, was = index.values(obj), index.last_values(old)
+                if values != was:
+                    moves.append((index, was, values))
         self.objects[key] = obj
-        if old is None:
-            self._enter(obj)
-        else:
-            self.bytes += len(obj.raw) - len(old.raw)
+        self.bytes += len(obj.raw) - len(old.raw)
         for index, was, values in moves:
-            if was:
-                index.discard(key, was)
+            index.discard(key, was)
             index.add(key, values)
         return old
+
+    def _put_new(self, obj: Object[T]) -> None:
+        key = obj.key
+        found = [index.values(obj) for index in self._indexes.values()]
+        self.objects[key] = obj
+        self._enter(obj)
+        for index, values in zip(self._indexes.values(), found, strict=True):
+            index.add(key, values)
 
     def keep(self, obj: Object[T]) -> None:
         """Take in an object that was held before, under those indexes that still take it."""

@@ -47,21 +47,23 @@ class Filling(Generic[T]):
         `DecodeError` for a deletion of nobody knows what.
         """
         for position, event in enumerate(batch):
-            if event.initial_events_end:
+            obj = event.object
+            if obj is not None:
+                self.events += 1
+                self._apply_object(event.type, obj)
+            elif event.initial_events_end:
                 del batch[: position + 1]
                 return event.revision
-            self._apply(event)
+            else:
+                self._apply_without_object(event)
         if self._slices.over():
             await self._slices.turn()
         return None
 
-    def _apply(self, event: WatchEvent[T]) -> None:
+    def _apply_without_object(self, event: WatchEvent[T]) -> None:
         if event.status is not None:
             raise api_error(event.status)
-        if event.object is not None:
-            self.events += 1
-            self._apply_object(event.type, event.object)
-        elif event.malformed is not None:
+        if event.malformed is not None:
             self._apply_malformed(event.type, event.malformed)
 
     def _apply_object(self, kind: str, obj: Object[T]) -> None:
@@ -88,7 +90,8 @@ class Filling(Generic[T]):
         except IndexerFailed as failure:
             self._set_aside(obj.key, str(failure))
         else:
-            self.errors.pop(obj.key, None)
+            if self.errors:
+                self.errors.pop(obj.key, None)
 
     def _set_aside(self, key: Key, error: str) -> None:
         self.errors[key] = error

@@ -54,6 +54,8 @@ class Index(Generic[T]):
         """Ask the indexer; raises `IndexerFailed`."""
         try:
             found = self.indexer(obj)
+            if type(found) is tuple and len(found) == 1 and type(found[0]) is str:
+                return found  # what most indexers give for most objects, said fast
             values = found if type(found) is tuple else _items(found)
             for value in values:
                 if type(value) is not str:
@@ -86,8 +88,7 @@ class Index(Generic[T]):
     def add(self, key: Key, values: tuple[str, ...]) -> None:
         """Put the key under each of the values, besides those it is under."""
         if values and self._remembered is not None:
-            first, *more = values
-            self._remembered[key] = self._shared(values if more else first)
+            self._remembered[key] = self._shared(values if len(values) > 1 else values[0])
         for value in values:
             held = self._held.get(value)
             if held is None:

@@ -38,11 +38,11 @@ class Replacement(Generic[T]):
 
     def latest(self, key: Key) -> Object[T] | None:
         """Return the last state that was put or dropped since the beginning."""
-        return self.content.objects.get(key) or self.deleted.get(key)
+        return self.content.objects.get(key) or (self.deleted.get(key) if self.deleted else None)
 
     def put(self, obj: Object[T]) -> None:
         """Take an object in; raises `IndexerFailed` and then leaves it out."""
-        known = self.old.objects.get(obj.key)
+        known = self.old.objects.get(obj.key) if self.old.objects else None
         self.content.put(known if known is not None and self._is_same(known, obj) else obj)
 
     def keep(self, key: Key) -> None:
@@ -79,12 +79,14 @@ def take_apart(replacement: Replacement[T], *, initial: bool) -> Changes[T]:
             yield None
     for key in absent:
         yield Notice(old.pop(key), None, key, False, Evidence.ABSENT_FROM_LIST)
-    for number, (key, obj) in enumerate(new.items()):
+    if not old:
+        for key, obj in new.items():
+            yield Notice(None, obj, key, initial)
+    for number, (key, obj) in enumerate(new.items() if old else ()):
         known = old.pop(key, None)
         if known is not obj:
             yield Notice(known, obj, key, initial)
         elif not number % _STRIDE:
             yield None
-    while replacement.old.indexes:
-        replacement.old.indexes.popitem()
+    while replacement.old.drop_index():
         yield None

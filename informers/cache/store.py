@@ -126,7 +126,7 @@ class Store(Generic[T]):
         indexes = self._content.indexes
         known = indexes.get(name)
         if known is None:
-            indexes[name] = Index(name, indexer, unfinished=self.keys or None)
+            self._content.add_index(Index(name, indexer, unfinished=self.keys or None))
         elif known.indexer != indexer:
             raise ConfigurationError(
                 f"expected a new name for an index, found {name!r} taken by another function; choose another name"

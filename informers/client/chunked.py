@@ -21,16 +21,16 @@ class Dechunker:
     Invariant: what was returned so far, joined, is what the whole chunks and the begun one hold so far.
     """
 
-    __slots__ = ("_expects", "_left", "_line", "_usual", "_usual_size", "finished")
+    __slots__ = ("_between", "_expects", "_left", "_line", "_size", "finished")
 
     def __init__(self) -> None:
         """Expect the size of the first chunk."""
         self._expects = _Expects.SIZE
         self._left = 0
         self._line = b""
-        self._usual = b"\r\n\r\n"
-        """The bytes between the last two chunks: servers write many of one size, which are recognised at one glance."""
-        self._usual_size = 0
+        self._size = 0
+        self._between = b""
+        """What follows the last chunk where the next has its size, as most of a fast server have."""
         self.finished = False
         """Whether the body has ended."""
 
@@ -40,23 +40,28 @@ class Dechunker:
         Raises `DecodeError` where the framing is broken.
         """
         pieces: list[memoryview] = []
+        view = memoryview(data)
         at = 0
-        with memoryview(data) as view:
-            while at < end and not self.finished:
-                if self._left:
-                    stop = min(at + self._left, end)
-                    pieces.append(view[at:stop])
-                    self._left -= stop - at
-                    at = stop
-                elif self._expects is _Expects.BREAK and data.startswith(self._usual, at, end):
-                    at += len(self._usual)
-                    self._left = self._usual_size
-                else:
-                    at = self._line_at(data, at, end)
-            body = b"".join(pieces)
-            for piece in pieces:
-                piece.release()
-        return body, at
+        while at < end and not self.finished:
+            if self._left:
+                stop = min(at + self._left, end)
+                pieces.append(view[at:stop])
+                self._left -= stop - at
+                at = stop if self._left else self._alike(data, view, stop, end, pieces)
+            else:
+                at = self._line_at(data, at, end)
+        return b"".join(pieces), at
+
+    def _alike(
+        self, data: bytes | bytearray, view: memoryview, at: int, end: int, pieces: list[memoryview]
+    ) -> int:
+        """Take the whole chunks that follow, as long as they have the size of the last one; return where they end."""
+        between, size = self._between, self._size
+        step = len(between) + size
+        while at + step <= end and data.startswith(between, at):
+            pieces.append(view[at + step - size : at + step])
+            at += step
+        return at
 
     def _line_at(self, data: bytes | bytearray, at: int, end: int) -> int:
         """Take in a line, or as much of it as is there; return where it ends."""
@@ -88,4 +93,4 @@ class Dechunker:
         self._left = int(found[1], 16)
         self._expects = _Expects.BREAK if self._left else _Expects.TRAILER
         if self._left:
-            self._usual, self._usual_size = b"\r\n%b\r\n" % line, self._left
+            self._between, self._size = b"\r\n%b\r\n" % line, self._left

@@ -7,7 +7,7 @@ a chunked body is read here, into one buffer; and aiohttp gets the connection ba
 
 import asyncio
 import re
-from asyncio import BufferedProtocol, Future, Protocol, TimerHandle, Transport
+from asyncio import BufferedProtocol, Future, TimerHandle, Transport
 
 import aiohttp
 from aiohttp.connector import Connection

@@ -54,7 +54,7 @@ class Batches(Generic[T]):
         """Read lines from the chunks, and events from the lines."""
         self._chunks = chunks
         self._splitter = LineSplitter()
-        self._read = reader.event
+        self._read = reader.events
         self._error: DecodeError | None = None
 
     def __aiter__(self) -> "Batches[T]":
@@ -74,12 +74,9 @@ class Batches(Generic[T]):
 
     def _events(self, chunk: bytes) -> list[WatchEvent[T]]:
         """Decode what the chunk completes; an error is kept until what came before it has been taken."""
-        read = self._read
         events: list[WatchEvent[T]] = []
         try:
-            for line in self._splitter.feed(chunk):
-                if line and not line.isspace():
-                    events.append(read(line))
+            self._read(self._splitter.feed(chunk), events)
         except DecodeError as error:
             self._error = error
         return events

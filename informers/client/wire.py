@@ -12,10 +12,10 @@ _WINDOW = 16 * 2**10
 
 
 class LineSplitter:
-    """Cuts a stream into lines, whatever its chunks are.
+    """Cuts a stream behind its lines, whatever its chunks are.
 
-    Invariants: the lines returned so far, joined by newlines, with `tail` behind them, are the bytes fed so far; each
-    byte is looked at once and copied at most twice, however long its line grows.
+    Invariants: the blocks returned so far, with `tail` behind them, are the bytes fed so far; each byte is looked at
+    once and copied at most twice, however long its line grows.
     """
 
     def __init__(self, limit: int = LINE_LIMIT) -> None:
@@ -24,25 +24,23 @@ class LineSplitter:
         self._pieces: list[bytes] = []
         self._held = 0
 
-    def feed(self, chunk: bytes) -> list[bytes]:
-        """Return the lines that this chunk completes, without their newlines; empty lines are lines too.
+    def feed(self, chunk: bytes) -> bytes:
+        """Return the lines that this chunk completes, each with its newline, as one block; b"" when there are none.
 
         Raises `DecodeError` when a line is over the limit, complete or not; the stream is of no use after that.
         """
-        lines = chunk.split(b"\n")
         watchful = self._held + len(chunk) > self._limit
-        if self._pieces and len(lines) > 1:
-            self._pieces.append(lines[0])
-            lines[0] = b"".join(self._pieces)
+        cut = chunk.rfind(b"\n") + 1
+        block = b"".join((*self._pieces, memoryview(chunk)[:cut])) if cut else b""
+        if cut:
             self._pieces.clear()
             self._held = 0
-        rest = lines.pop()
-        if rest:
-            self._pieces.append(rest)
-            self._held += len(rest)
+        if cut < len(chunk):
+            self._pieces.append(chunk[cut:])
+            self._held += len(chunk) - cut
         if watchful:
-            self._check(max(self._held, *map(len, lines), 0))
-        return lines
+            self._check(max(self._held, *map(len, block.split(b"\n"))))
+        return block
 
     @property
     def tail(self) -> bytes:
