@@ -88,21 +88,21 @@ class ShardMemory:
 
     def _collapsed(self) -> Shards:
         by_name: dict[str, Sighting[SeenShard]] = {}
-        for sighting in sorted(self._memory, key=_preference):
+        for sighting in sorted(self._memory, key=self._preference):
             by_name.setdefault(sighting.what.name, sighting)
         seen = tuple(msgspec.structs.replace(s.what, held_since=s.held_since) for _, s in sorted(by_name.items()))
         borne = {s.what.url for s in self._memory}
         return Shards(seen, frozenset(url for url in self._retired if url not in borne), self._since)
 
+    def _preference(self, sighting: Sighting[SeenShard]) -> tuple[bool, bool, bool, Key]:
+        """Order twins: one that is there; one stored at the very shard that it names; the local one; by key."""
+        is_local = sighting.source != CACHE
+        at_home = (self._home if is_local else sighting.key.shard) == sighting.what.name
+        return (sighting.held_since is not None, not at_home, not is_local, sighting.key)
+
     def _evident(self, old: SeenShard, new: SeenShard | None) -> None:
         if new is None or (new.url != old.url and _is_usable(new.url)):
             self._retired.add(old.url)
-
-
-def _preference(sighting: Sighting[SeenShard]) -> tuple[bool, bool, bool, Key]:
-    """Order twins: one that is there, one at home (stored at the shard that it names), the local server's, by key."""
-    at_home = sighting.key.shard == sighting.what.name
-    return (sighting.held_since is not None, not at_home, sighting.source != "local", sighting.key)
 
 
 def _is_usable(url: str) -> bool:

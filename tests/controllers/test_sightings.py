@@ -46,6 +46,12 @@ def gone(obj: Object[Any], evidence: Evidence) -> Notice[Any]:
     return Notice(obj, None, obj.key, evidence=evidence)
 
 
+class Feed:
+    """Says whether everything was told."""
+
+    synced = False
+
+
 def known(memory: ShardMemory) -> dict[str, tuple[str, bool]]:
     return {s.name: (s.url, s.held_since is not None) for s in memory.shards().seen}
 
@@ -213,9 +219,6 @@ def test_an_export_deleted_before_our_eyes_is_evidently_gone_until_it_is_back() 
 
 
 def test_knowledge_is_complete_once_everything_was_told_not_once_it_is_stored() -> None:
-    class Feed:
-        synced = False
-
     feed, clock = Feed(), VirtualClock(NOON)
     memory = ShardMemory(clock)
     memory.fed_by(feed)
@@ -248,6 +251,51 @@ def test_the_copy_of_the_own_shard_bridges_the_moment_until_it_is_made_anew() ->
     memory.handler("local")(gone(shard("root"), Evidence.DELETED_EVENT))
 
     assert known(memory) == {"root": ("https://root", False)}
+
+
+def test_the_own_shard_is_what_it_says_here_whatever_its_copy_still_says() -> None:
+    memory = ShardMemory(VirtualClock(), home="amber")
+    memory.handler("cache")(put(shard("amber", "https://old", home="amber")))
+
+    memory.handler("local")(put(shard("amber", "https://new", labels={"region": "eu"})))
+
+    [seen] = memory.shards().seen
+    assert (seen.url, seen.labels) == ("https://new", {"region": "eu"})
+
+
+def test_another_shards_own_word_goes_before_what_is_stored_of_it_here() -> None:
+    memory = ShardMemory(VirtualClock(), home="root")
+    memory.handler("local")(put(shard("amber", "https://mirror")))
+    memory.handler("cache")(put(shard("amber", "https://home", home="amber")))
+
+    assert known(memory) == {"amber": ("https://home", False)}
+
+
+def test_the_local_shard_alone_is_what_the_local_server_has_now() -> None:
+    memory = ShardMemory(VirtualClock(), home="amber")
+    memory.handler("cache")(put(shard("amber", "https://copy", home="amber")))
+    memory.handler("local")(put(shard("beryl")))
+    assert memory.only("amber").seen == ()
+
+    memory.handler("local")(put(shard("amber", "https://here")))
+    assert [one.url for one in memory.only("amber").seen] == ["https://here"]
+
+    memory.handler("local")(gone(shard("amber", "https://here"), Evidence.ABSENT_FROM_LIST))
+    assert memory.only("amber").seen == ()
+
+
+async def test_all_is_known_since_it_was_first() -> None:
+    clock = VirtualClock(NOON)
+    memory = ShardMemory(clock)
+    feed = Feed()
+    memory.fed_by(feed)
+    assert memory.shards().since is None
+
+    feed.synced = True
+    assert memory.shards().since == NOON
+    await clock.advance(60)
+    memory.handler("cache")(put(shard("amber")))
+    assert memory.shards().since == NOON
 
 
 def test_an_export_deleted_at_home_is_gone_whatever_became_of_its_copy() -> None:

@@ -232,6 +232,21 @@ async def test_with_the_cache_lost_urls_go_only_on_local_evidence(site: Site) ->
         assert await listed(amber, "narrowed") == published(amber.workspace, "amber", "violet", export="narrowed")
 
 
+async def test_with_the_cache_lost_the_own_shard_is_followed_as_it_changes_here(site: Site) -> None:
+    async with site.shard("amber") as amber, site.shard("violet"):
+        await amber.client.create(EXPORTS, export())
+        await amber.client.create(PARTITIONS, partition(region="eu"))
+        await amber.client.create(SLICES, slice_of(partition="europe"))
+        await site.settle()
+        assert await listed(amber) == []
+        await amber.cache.go_away()
+
+        await amber.client_of("root").patch(SHARDS, "amber", {"metadata": {"labels": {"region": "eu"}}})
+        await site.settle(away=AWAY)
+
+        assert await listed(amber) == published(amber.workspace, "amber")
+
+
 async def test_staleness_shows_in_the_status_of_the_process_and_nowhere_else(site: Site) -> None:
     async with site.shard("amber") as amber, site.shard("violet"):
         await amber.client.create(EXPORTS, export())
