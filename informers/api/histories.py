@@ -8,8 +8,10 @@ terms of its own, so that a revision which was lost with the original is not tak
 """
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
+from typing import TypeAlias
 
 import msgspec
 
@@ -47,3 +49,11 @@ def read_lineage(text: str) -> Lineage:
         return Lineage()
     store, *terms = text.split(" ")
     return Lineage(store, tuple((name, int(since)) for name, _, since in (term.rpartition("@") for term in terms)))
+
+
+Told: TypeAlias = Callable[[Lineage], None]
+"""Learns which store a good answer came from, before anybody reads its body."""
+
+
+def untold(_: Lineage) -> None:
+    """Care for no store."""

@@ -8,6 +8,7 @@ import msgspec
 
 from informers.api.decoding import Page, Reader, WatchEvent
 from informers.api.errors import ConfigurationError, DecodeError
+from informers.api.histories import Told, untold
 from informers.api.objects import Key, Object
 from informers.api.resources import Collection, Resource
 from informers.client import writing
@@ -19,6 +20,7 @@ from informers.client.heeding import warnings_in
 from informers.client.hints import explaining
 from informers.client.paging import all_pages, list_query, page_of, whole_list
 from informers.client.records import Write
+from informers.client.telling import Telling
 from informers.client.transport import Response, Timeouts
 from informers.client.watching import opened_watch, watch_query
 from informers.client.writing import Sending
@@ -27,6 +29,8 @@ T = TypeVar("T")
 
 Objects = list[Object[T]]
 Batches = AsyncIterator[list[WatchEvent[T]]]
+
+METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
 WATCH_MARGIN = 15.0
 """Seconds that a watch may outlive its `timeoutSeconds` before it counts as dead."""
@@ -94,12 +98,19 @@ class Client(msgspec.Struct, frozen=True):
         rv: str | None = None,
         match: str = "",
         timeouts: Timeouts = CALL,
+        metadata_only: bool = False,
+        told: Told = untold,
     ) -> Page[T]:
-        """Return one page of the collection, which says where it is; sent once, whatever the answer."""
+        """Return one page of the collection, which says where it is; sent once, whatever the answer.
+
+        `metadata_only` asks for objects that are nothing but their metadata; `told` learns which store the page is of.
+        """
         target = path(collection.resource, namespace=collection.namespace)
         target += list_query(collection, limit=limit, continue_=continue_, rv=rv, match=match)
         request = self.calls.request("GET", place_of(collection), target, timeouts=timeouts)
-        return await fetch(self.calls.transport, request, page_of(reader))
+        if metadata_only:
+            request = msgspec.structs.replace(request, headers={**request.headers, "Accept": METADATA})
+        return await fetch(Telling(self.calls.transport, told), request, page_of(reader))
 
     def watch_batches(
         self,
@@ -112,18 +123,19 @@ class Client(msgspec.Struct, frozen=True):
         initial_events: bool = False,
         idle: float | None = None,
         margin: float = WATCH_MARGIN,
+        told: Told = untold,
     ) -> AbstractAsyncContextManager[Batches[T]]:
         """Watch the collection for `timeout` seconds; the block gets one list of events for each chunk that arrived.
 
         Sent once, whatever the answer. Raises `ReadTimeout` after `idle` seconds of silence (None: no limit), and when
         the server has not ended the watch `margin` seconds after its time; `Disconnected` and `DecodeError` as
-        `watching.Batches` says.
+        `watching.Batches` says. `told` learns which store is watched.
         """
         target = path(collection.resource, namespace=collection.namespace)
         target += watch_query(collection, rv=rv, timeout=timeout, bookmarks=bookmarks, initial_events=initial_events)
         timeouts = Timeouts(idle=idle, total=timeout + margin)
         request = self.calls.request("GET", place_of(collection), target, timeouts=timeouts, watch=True)
-        return opened_watch(self.calls.transport, request, reader)
+        return opened_watch(Telling(self.calls.transport, told), request, reader)
 
     async def watch(
         self,

@@ -4,6 +4,7 @@ import pytest
 
 from informers.api.decoding import Reader
 from informers.api.errors import ApiError, ConfigurationError, DecodeError, Expired, NotFound
+from informers.api.histories import Lineage
 from informers.api.objects import Key
 from informers.api.resources import Collection, Resource
 from informers.client.addresses import Scope
@@ -345,6 +346,36 @@ async def test_a_continue_token_goes_without_a_revision():
         )
 
     assert served.asked[0].target == "/apis/example.com/v1/teams?limit=5&continue=t%201"
+
+
+async def test_lists_and_watches_tell_which_store_answered_and_refusals_do_not():
+    shown_by = answer(json.dumps(page_of("a")).encode(), Kcpctl_Store="store term@7")
+    refused = answer(status(410, "Expired"), status=410, Kcpctl_Store="store term@7")
+    told: list[Lineage] = []
+    async with connected(always(shown_by)) as (_served, server):
+        await server.client().list_page(Collection(TEAMS), reader=Reader(TEAMS), told=told.append)
+        async with server.client().watch_batches(Collection(TEAMS), reader=Reader(TEAMS), told=told.append):
+            pass
+    async with connected(always(refused)) as (_served, server):
+        with pytest.raises(Expired):
+            await server.client().list_page(Collection(TEAMS), reader=Reader(TEAMS), told=told.append)
+
+    assert told == [Lineage("store", (("term", 7),))] * 2
+
+
+async def test_a_server_that_says_nothing_of_its_store_is_told_too():
+    told: list[Lineage] = []
+    async with connected(shown(page_of("a"))) as (_served, server):
+        await server.client().list_page(Collection(TEAMS), reader=Reader(TEAMS), told=told.append)
+
+    assert told == [Lineage()]
+
+
+async def test_metadata_alone_is_asked_for_by_its_media_type():
+    async with connected(shown(page_of("a"))) as (served, server):
+        await server.client().list_page(Collection(TEAMS), reader=Reader(TEAMS), metadata_only=True)
+
+    assert served.asked[0].headers["accept"] == "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
 
 async def test_raw_reaches_whatever_the_server_serves():
