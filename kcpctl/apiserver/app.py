@@ -23,6 +23,9 @@ from kcpctl.apiserver.routing import Target, find, parse
 _LONGEST = 60.0
 """Seconds that a request may take at most, watches excepted."""
 _LONGEST_WRITE = 34.0
+_LONGEST_TARGET = 64 * 1024
+"""Bytes of a path and its query; Go takes a megabyte, of which nothing that clients write comes near."""
+_MOST_PARAMETERS = 1000
 _READS = frozenset(("get", "list"))
 
 
@@ -89,10 +92,11 @@ class ApiServer:
     async def __call__(self, incoming: Incoming) -> Answer:
         """Answer one request; waits for whatever the request needs. Raises nothing but cancellation."""
         started = self._clock.monotonic()
-        query = Query(incoming.query)
+        query = Query()
         user = ANONYMOUS
         error: Exception | None = None
         try:
+            query = _query(incoming)
             user = self._authenticate(incoming)
             refuse_impersonation(incoming)
             answer = await self._answer(incoming, query, user)
@@ -139,6 +143,18 @@ class ApiServer:
             if path == prefix or path.startswith(prefix + "/"):
                 return mounted, path[len(prefix) :]
         raise path_not_found()
+
+
+def _query(incoming: Incoming) -> Query:
+    """Read the query; raises `Failure`: 414 and 400 for what is too long to be read in passing."""
+    length = len(incoming.path) + len(incoming.query)
+    if length > _LONGEST_TARGET:
+        raise failure(
+            414, "RequestURITooLong", f"expected a path and query of at most {_LONGEST_TARGET} bytes, found {length}"
+        )
+    if (count := incoming.query.count("&") + 1) > _MOST_PARAMETERS:
+        raise bad_request(f"expected at most {_MOST_PARAMETERS} query parameters, found {count}")
+    return Query(incoming.query)
 
 
 def _call(mount: Mount, incoming: Incoming, target: Target, scoped: Scoped, query: Query, user: User) -> Call:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from informers.api.errors import Cause, Status, StatusDetails
+from kcpctl.apiserver.field_errors import MOST_TOLD
 from kcpctl.apiserver.served import FieldError, Served
 
 
@@ -61,22 +62,25 @@ def conflict(served: Served, name: str, why: str = "") -> Failure:
 
 def invalid(served: Served, name: str, errors: Sequence[FieldError]) -> Failure:
     """422: the object is wrong in these fields; equal messages are printed once, all of them become causes."""
-    texts = list(dict.fromkeys(f"{e.field}: {e.message}" for e in errors))
-    listed = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
-    causes = [Cause(reason=e.reason, message=e.message, field=e.field) for e in errors]
+    listed, causes = _told(errors)
     message = f'{served.qualified_kind} "{name}" is invalid: {listed}'
     return failure(422, "Invalid", message, _details(served, name, causes, kind=served.kind))
 
 
+def _told(errors: Sequence[FieldError]) -> tuple[str, list[Cause]]:
+    """Return errors as a sentence and as causes; of those beyond the limit it is only told that there are some."""
+    shown = errors[:MOST_TOLD]
+    texts = list(dict.fromkeys(f"{e.field}: {e.message}" for e in shown))
+    if len(errors) > MOST_TOLD:
+        texts.append("and more")
+    causes = [Cause(reason=e.reason, message=e.message, field=e.field) for e in shown]
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]", causes
+
+
 def invalid_options(kind: str, errors: Sequence[FieldError]) -> Failure:
     """422: query parameters that contradict themselves; `kind` is CreateOptions, ListOptions, …"""
-    texts = list(dict.fromkeys(f"{e.field}: {e.message}" for e in errors))
-    listed = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
-    details = StatusDetails(
-        group="meta.k8s.io",
-        kind=kind,
-        causes=[Cause(reason=e.reason, message=e.message, field=e.field) for e in errors],
-    )
+    listed, causes = _told(errors)
+    details = StatusDetails(group="meta.k8s.io", kind=kind, causes=causes)
     return failure(422, "Invalid", f'{kind}.meta.k8s.io "" is invalid: {listed}', details)
 
 

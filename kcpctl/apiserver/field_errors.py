@@ -6,6 +6,9 @@ from typing import Any
 from kcpctl.apiserver.gotext import as_json, shown
 from kcpctl.apiserver.served import FieldError
 
+MOST_TOLD = 1000
+"""Errors that one answer tells; kube-apiserver tells them all, in tens of megabytes if need be."""
+
 
 def required(field: str, detail: str = "") -> FieldError:
     """Say that the field must be there."""

@@ -8,6 +8,7 @@ import msgspec
 from informers.clock import Clock, SystemClock
 from kcpctl.apiserver import stored
 from kcpctl.apiserver.admission import Admission
+from kcpctl.apiserver.aside import Aside
 from kcpctl.apiserver.call import Scope
 from kcpctl.apiserver.keys import place
 from kcpctl.apiserver.recent import Recent
@@ -69,6 +70,7 @@ class World:
         self.clock = clock
         self.rng = rng
         self.admission = tuple(admission)
+        self.aside = Aside()
         self._events: Recent[tuple[Served, str, int], Event] = Recent(_EVENTS_KEPT)
         self._converted: Recent[tuple[Served, str, int], bytes] = Recent(_CONVERTED_KEPT)
         self._watches: dict[Served, dict[Callable[[], None], None]] = {}

@@ -15,7 +15,7 @@ from kcpctl.apiserver.shapes.scale import SCALE
 from kcpctl.apiserver.world import World
 from kcpctl.apiserver.writing import Written
 from kcpctl.apiserver.writing.changing import Transform, change
-from kcpctl.apiserver.writing.decoding import Text, check_size, media_type, opened
+from kcpctl.apiserver.writing.decoding import Text, check_size, effort, media_type, opened
 from kcpctl.apiserver.writing.options import write_options
 from kcpctl.apiserver.writing.patching import applied, check_media, decoded
 from kcpctl.apiserver.writing.subject import subject
@@ -40,7 +40,7 @@ async def update(world: World, call: Call) -> Written:
     media = media_type(call)
     check_size(call)
     try:
-        source = opened(call.body, media)
+        source = await world.aside.do(effort(call), lambda: opened(call.body, media))
     except ValueError as error:
         raise bad_request(f"the object provided is unrecognized (must be of type Scale): {error}") from None
     wanted = _scale(source.value if isinstance(source, Text) else None)
@@ -51,7 +51,7 @@ async def patch(world: World, call: Call) -> Written:
     """Patch the object's Scale, and set the replicas to what comes out."""
     check_media(call)
     check_size(call)
-    found = decoded(call)
+    found = await decoded(world, call)
     return await _change(world, call, "PatchOptions", lambda scale: _scale(applied(call, found, scale)))
 
 

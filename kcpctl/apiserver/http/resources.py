@@ -54,7 +54,7 @@ async def _answer(world: World, call: Call) -> Answer:
     if call.verb == "list":
         return await _list(world, call, wanted, await reading.list_(world, call))
     if call.verb == "watch":
-        return _watch(world, call, wanted)
+        return await _watch(world, call, wanted)
     return await _write(world, call, wanted)
 
 
@@ -136,13 +136,13 @@ def _pieces(world: World, call: Call, wanted: Form, items: Iterable[bytes], meta
     return lists.partial(items, metadata, wanted.version)
 
 
-def _watch(world: World, call: Call, wanted: Form) -> Answer:
+async def _watch(world: World, call: Call, wanted: Form) -> Answer:
     encode: watches.Encode = watches.plain
     if wanted.transform == "Table":
         encode = watches.as_tables(_table(call, wanted), world.clock.now)
     elif wanted.transform:
         encode = watches.partial(wanted.version)
-    batches = reading.watch(world, call)
+    batches = await world.aside.do(len(call.query.raw), lambda: reading.watch(world, call))
     headers = answers.content_type(wanted) + answers.store(world.storage) + _warnings(call, ())
     return Answer(200, headers, watches.Watch(batches, encode), live=True)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from time import perf_counter
 from typing import overload
 
 import msgspec
@@ -17,6 +18,9 @@ from kcpctl.apiserver.world import World
 
 _CHUNK = 1000
 """Records that are read, and looked at, before others may run: a few milliseconds with a label selector."""
+
+_TURN = 0.004
+"""Seconds after which others may run in any case: a selector may be very long."""
 
 _TOO_OLD = "The resourceVersion for the provided list is too old."
 _TOKEN_TOO_OLD = (
@@ -72,7 +76,7 @@ async def list_(world: World, call: Call) -> ListResult:
 
     Raises `Failure`: 400 and 422 for options, 410 where the revision is gone, 504 where it does not come.
     """
-    options = list_options(call)
+    options = await world.aside.do(len(call.query.raw), lambda: list_options(call))
     selection = Selection(call, options)
     start, revision = await _where_to_begin(world, call, options, selection.collection)
     is_cached_read = options.revision == "0" and not call.scope.is_cache  # such a read has no pages
@@ -119,7 +123,11 @@ async def _collect(
         if selection.takes_all:
             found += part.records
         else:
+            began = perf_counter()
             for seen, record in enumerate(part.records, start=1):
+                if perf_counter() - began > _TURN:
+                    await asyncio.sleep(0)
+                    began = perf_counter()
                 if selection.wants(record):
                     found.append(record)
                     if len(found) == limit:

@@ -1,11 +1,12 @@
 """What is wrong with a value, as Kubernetes words it."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from jsonschema_rs import ValidationError
 
-from kcpctl.apiserver.field_errors import invalid, required, too_long, too_many, unsupported, wrong_type
+from kcpctl.apiserver.field_errors import MOST_TOLD, invalid, required, too_long, too_many, unsupported, wrong_type
 from kcpctl.apiserver.gotext import number, quote
 from kcpctl.apiserver.schema.findings import Finding, junctions, locate, name_of, weight
 from kcpctl.apiserver.schema.formats import enforced
@@ -15,6 +16,8 @@ from kcpctl.apiserver.served import FieldError
 
 _NOWHERE = "<nil>"
 """The field that Go prints for errors about alternatives, which name their place only in the sentence."""
+MOST = MOST_TOLD + 1
+"""Errors of one validation that are described: enough to show that there are more than an answer tells."""
 _GO_FORMATS = {"integer": "int64", "number": "float64"}
 
 
@@ -24,7 +27,7 @@ def field_errors(errors: Iterable[ValidationError], schema: JSON, value: Any, pa
     `schema` is the OpenAPI schema, `path` where the validated value lives; as in kube-apiserver the path stands in
     the field, and not in the sentence.
     """
-    return list(_Speaker(schema, value, path).describe(errors, 0))
+    return list(_Speaker(schema, value, path).describe(islice(errors, MOST), 0))
 
 
 class _Speaker:

@@ -41,25 +41,37 @@ async def change(subject: Subject, transform: Transform, *, uid: str = "", creat
 
 
 async def _attempt(subject: Subject, record: Record, transform: Transform, uid: str) -> Written:
-    current = subject.world.injected(record, subject.served, subject.scope)
-    old: JSON = msgspec.json.decode(current)
-    if uid and uid != old["metadata"].get("uid"):
-        raise _other_uid(subject, uid, old["metadata"].get("uid", ""))
-    new = transform(current)
+    aside, size = subject.world.aside, subject.size + len(record.value)
+    old, new = await aside.do(size, lambda: _transformed(subject, record, transform, uid))
     subject.context.warnings.extend(identity.merge_owners(new["metadata"]))
     _check_revision(subject, new, record)
     await subject.admit("update", new, old)
     subject.context.warnings.extend(identity.merge_owners(new["metadata"], late=True))
-    _prepare(subject, new, old)
-    value = subject.packed(new)
-    if _is_finished(subject, new, old):
+    value, is_news = await aside.do(size, lambda: _finished(subject, new, old, record))
+    if _is_over(subject, new, old):
         return await _finish(subject, Record(record.key, record.revision, value))
-    if same_document(value, record.value):
+    if not is_news:
         return subject.answer(record)
     revision = record.revision
     if not subject.options.dry_run:
         revision = await subject.world.storage.update(record.key, value, expect=record.revision)
     return subject.answer(Record(record.key, revision, value))
+
+
+def _transformed(subject: Subject, record: Record, transform: Transform, uid: str) -> tuple[JSON, JSON]:
+    """Return the object as it is, and as it should become."""
+    current = subject.world.injected(record, subject.served, subject.scope)
+    old: JSON = msgspec.json.decode(current)
+    if uid and uid != old["metadata"].get("uid"):
+        raise _other_uid(subject, uid, old["metadata"].get("uid", ""))
+    return old, transform(current)
+
+
+def _finished(subject: Subject, new: JSON, old: JSON, record: Record) -> tuple[bytes, bool]:
+    """Complete and check the new object; return it as it will be stored, and whether that is news."""
+    _prepare(subject, new, old)
+    value = subject.packed(new)
+    return value, not same_document(value, record.value)
 
 
 def _check_revision(subject: Subject, new: JSON, record: Record) -> None:
@@ -93,7 +105,7 @@ def _prepare(subject: Subject, new: JSON, old: JSON) -> None:
     subject.context.warnings.extend(finalizer_warnings(served, new["metadata"]))
 
 
-def _is_finished(subject: Subject, new: JSON, old: JSON) -> bool:
+def _is_over(subject: Subject, new: JSON, old: JSON) -> bool:
     """Say whether nothing holds an object any more whose deletion was asked for."""
     metadata = old["metadata"]
     if new["metadata"].get("finalizers") or not metadata.get("deletionTimestamp"):

@@ -32,7 +32,7 @@ async def delete_collection(world: World, call: Call) -> Written:
     """
     if call.scope.is_wildcard:
         raise through_wildcard(call)
-    options = delete_options(call)
+    options = await delete_options(world, call)
     found = await reading.list_(world, msgspec.structs.replace(call, verb="list"))
     records = found.items.records
     warnings = await _delete_all(world, call, options, records)

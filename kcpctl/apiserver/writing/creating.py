@@ -23,8 +23,7 @@ _ATTEMPTS = 8
 async def create(world: World, call: Call) -> Written:
     """Store the object in the body and return it; waits for the storage. Raises `Failure`."""
     options = write_options(call, "CreateOptions")
-    obj, warnings = decode(call, world.catalog, options.field_validation)
-    call.served.strategy.default(obj)
+    obj, warnings = await decode(world, call, options.field_validation)
     return await create_object(subject(world, call, options, warnings), obj)
 
 
@@ -57,26 +56,31 @@ async def _store_generated(subject: Subject, packed: bytes, prefix: str) -> Writ
 
 
 async def _store(subject: Subject, obj: JSON) -> Written:
+    value = await subject.world.aside.do(subject.size, lambda: _finished(subject, obj))
+    name = obj["metadata"]["name"]
+    key = subject.key(name)
+    if subject.options.dry_run:
+        if existing := await subject.world.storage.get(key):
+            raise _taken(subject.served, existing, name)
+        return _unstored(subject, Record(key, 0, value))
+    try:
+        revision = await subject.world.storage.create(key, value)
+    except KeyExists:
+        raise _taken(subject.served, await subject.world.storage.get(key), name) from None
+    return subject.answer(Record(key, revision, value), 201)
+
+
+def _finished(subject: Subject, obj: JSON) -> bytes:
+    """Make the object what a new one of its kind is, in place, check it, and return it as it will be stored."""
     served, context = subject.served, subject.context
-    metadata = obj["metadata"]
     served.strategy.prepare_create(obj, context)
     if errors := type_errors(served, obj) or (
         errors_on_create(served, obj["metadata"]) + served.strategy.validate(obj, None, context)
     ):
         raise invalid_object(served, obj, errors)
     context.warnings.extend(finalizer_warnings(served, obj["metadata"]))
-    _check_no_revision(metadata)
-    value = subject.packed(obj)
-    key = subject.key(metadata["name"])
-    if subject.options.dry_run:
-        if existing := await subject.world.storage.get(key):
-            raise _taken(served, existing, metadata["name"])
-        return _unstored(subject, Record(key, 0, value))
-    try:
-        revision = await subject.world.storage.create(key, value)
-    except KeyExists:
-        raise _taken(served, await subject.world.storage.get(key), metadata["name"]) from None
-    return subject.answer(Record(key, revision, value), 201)
+    _check_no_revision(obj["metadata"])
+    return subject.packed(obj)
 
 
 def type_errors(served: Served, obj: JSON) -> list[FieldError]:

@@ -25,7 +25,7 @@ async def delete(world: World, call: Call) -> Written:
 
     Waits for the storage. Raises `Failure`.
     """
-    options = delete_options(call)
+    options = await delete_options(world, call)
     about = subject(world, call, WriteOptions(dry_run=options.dry_run), [])
     lifecycle.check_protected(about, call.name)
     return await delete_object(about, options)

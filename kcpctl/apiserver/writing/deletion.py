@@ -10,8 +10,9 @@ from kcpctl.apiserver.protobuf.wire import WireError
 from kcpctl.apiserver.served import JSON, Served
 from kcpctl.apiserver.shapes.meta import DELETE_OPTIONS
 from kcpctl.apiserver.shapes.reader import ShapeError, read
+from kcpctl.apiserver.world import World
 from kcpctl.apiserver.writing import yamltext
-from kcpctl.apiserver.writing.decoding import Text, Unreadable, check_size, kind_of, media_type, opened
+from kcpctl.apiserver.writing.decoding import Text, Unreadable, check_size, effort, kind_of, media_type, opened
 from kcpctl.apiserver.writing.metadata import FOREGROUND, ORPHAN
 from kcpctl.apiserver.writing.options import dry_run_errors
 
@@ -31,10 +32,13 @@ class DeleteOptions(msgspec.Struct, frozen=True):
     revision: str | None = None
 
 
-def delete_options(call: Call) -> DeleteOptions:
-    """Read the options from the body, or from the query if there is none; raises `Failure`."""
+async def delete_options(world: World, call: Call) -> DeleteOptions:
+    """Read the options from the body, or from the query if there is none; waits for a thread if the body is big.
+
+    Raises `Failure`.
+    """
     check_size(call)
-    found = _from_body(call) if call.body else _from_query(call)
+    found = await world.aside.do(effort(call), lambda: _from_body(call)) if call.body else _from_query(call)
     policy, orphan = found.get("propagationPolicy"), found.get("orphanDependents")
     errors = []
     if policy is not None and orphan is not None:

@@ -39,7 +39,7 @@ async def patch(world: World, call: Call) -> Written:
     check_media(call)
     check_size(call)
     options = write_options(call, "PatchOptions")
-    found = decoded(call)
+    found = await decoded(world, call)
     warnings: list[str] = []
     about = subject(world, call, options, warnings)
 
@@ -79,8 +79,12 @@ def check_media(call: Call) -> None:
     raise failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", StatusDetails())
 
 
-def decoded(call: Call) -> Patch:
-    """Read the patch; raises `Failure` (400, 413)."""
+async def decoded(world: World, call: Call) -> Patch:
+    """Read the patch; waits for a thread if it is big. Raises `Failure` (400, 413)."""
+    return await world.aside.do(len(call.body), lambda: _decoded(call))
+
+
+def _decoded(call: Call) -> Patch:
     media = call.content_type
     prefix = "" if media == STRATEGIC_MERGE_PATCH else "error decoding patch: "
     try:

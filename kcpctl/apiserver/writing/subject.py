@@ -48,6 +48,11 @@ class Subject(msgspec.Struct, frozen=True):
         """How far the verbs are kube-apiserver's."""
         return CACHE if self.call.scope.is_cache else SHARD
 
+    @property
+    def size(self) -> int:
+        """About how many bytes the work on the object is about."""
+        return len(self.call.body)
+
     def key(self, name: str) -> str:
         """Return where the object of that name is stored."""
         return object_key(self.served, self.scope, self.call.namespace, name)

@@ -16,11 +16,10 @@ from kcpctl.apiserver.writing.written import Written
 async def update(world: World, call: Call) -> Written:
     """Replace the object by the one in the body and return it; waits for the storage. Raises `Failure`."""
     options = write_options(call, "UpdateOptions")
-    obj, warnings = decode(call, world.catalog, options.field_validation)
+    obj, warnings = await decode(world, call, options.field_validation)
     about = subject(world, call, options, warnings)
     identity.settle_namespace(obj["metadata"], call.namespace)
     identity.check_name(obj["metadata"], call.name)
-    call.served.strategy.default(obj)
     packed = msgspec.json.encode(obj)
 
     def replacement(current: bytes) -> JSON:

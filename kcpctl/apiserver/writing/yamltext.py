@@ -9,6 +9,7 @@ import yaml
 
 from kcpctl.apiserver.gotext import number, quote
 from kcpctl.apiserver.shapes.base64 import decode as decode_base64
+from kcpctl.apiserver.writing.strict import MOST
 from kcpctl.apiserver.writing.yamlscalars import Undecodable, resolve
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -141,7 +142,7 @@ class _Builder:
                 result[name] = value
 
     def _say(self, said: set[str], name: str, shown: str, line: int) -> None:
-        if name in said:
+        if name in said and len(self.duplicates) < MOST:
             self.duplicates.append(f"line {line}: key {shown} already set in map")
         said.add(name)
 

@@ -191,11 +191,11 @@ async def test_an_event_of_the_other_group_is_another_version(ann: Hand) -> None
     st.sampled_from(["application/json", YAML, PROTOBUF]),
     st.binary(max_size=60) | st.text(alphabet='{}[]":, abckindmetadata\n-&*!', max_size=60).map(str.encode),
 )
-def test_whatever_the_bytes_the_answer_is_an_object_or_a_failure(served: Served, media: str, body: bytes) -> None:
+async def test_whatever_the_bytes_the_answer_is_an_object_or_a_failure(served: Served, media: str, body: bytes) -> None:
     hand = Hand()
 
     try:
-        obj, _ = decode(hand.call("create", served, body, media=media), hand.world.catalog, "Warn")
+        obj, _ = await decode(hand.world, hand.call("create", served, body, media=media), "Warn")
     except Failure:
         return
 
