@@ -118,7 +118,7 @@ _TOKEN = re.compile(r"\s*(?:(==|!=|[=!(),<>])|([^\s=!(),<>]+))")
 def _checked(key: str, operator: str, values: tuple[str, ...]) -> Requirement:
     errors = [f"key: Invalid value: {json.dumps(key)}: {e}" for e in qualified_name_errors(key)]
     if operator in ("in", "notin") and not values:
-        errors.append("values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty")
+        errors.append("values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty")
     if operator in ("exists", "!") and values:
         shown = json.dumps(list(values)).replace(", ", ",")
         errors.append(f"values: Invalid value: {shown}: values set must be empty for exists and does not exist")

@@ -1,5 +1,6 @@
 """Selectors select what kube-apiserver selects, and say no in its words."""
 
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -121,9 +122,12 @@ def test_an_unknown_operator_is_named_as_kcp_names_it() -> None:
         LabelSelector.from_api({"matchExpressions": [{"key": "a", "operator": "Foo"}]})
 
 
-def test_an_in_without_values_is_refused() -> None:
-    with pytest.raises(SelectorError, match="values set can't be empty"):
-        LabelSelector.from_api({"matchExpressions": [{"key": "a", "operator": "In"}]})
+@pytest.mark.parametrize("values", [{}, {"values": []}, {"values": None}], ids=["missing", "none", "null"])
+def test_an_in_without_values_is_refused_as_go_does(values: dict[str, Any]) -> None:
+    with pytest.raises(SelectorError) as refused:
+        LabelSelector.from_api({"matchExpressions": [{"key": "a", "operator": "In", **values}]})
+
+    assert str(refused.value) == ("values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty")
 
 
 def test_field_selectors_undo_escapes() -> None:
