@@ -14,6 +14,7 @@ from informers.api.errors import (
     InformersError,
     NotFound,
     NotSynced,
+    OwnershipError,
     TerminalError,
     TransportError,
 )
@@ -52,6 +53,7 @@ from informers.runtime.filters import (
 )
 from informers.runtime.manager import Manager
 from informers.runtime.observers import Observer
+from informers.runtime.owners import owned_by
 from informers.runtime.result import Result
 from informers.runtime.sources import ByIndex, EveryKey, Owner, Read, Watch, old_and_new, same_key
 
@@ -86,6 +88,7 @@ __all__ = [
     "Outcome",
     "Owner",
     "OwnerReference",
+    "OwnershipError",
     "PatchKind",
     "RateLimiter",
     "Read",
@@ -122,6 +125,7 @@ __all__ = [
     "load_kubeconfig",
     "matches",
     "old_and_new",
+    "owned_by",
     "rv_changed",
     "same_key",
 ]

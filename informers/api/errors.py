@@ -17,6 +17,7 @@ InformersError
 │   ├── Incomplete           only a part is known, and the whole was asked for
 │   ├── Ambiguous            several objects answer to one key
 │   └── Undeclared           this resource or index was never declared
+├── OwnershipError           an object cannot belong to that owner
 └── TerminalError            a reconciler says: trying again is no use
 """
 
@@ -225,6 +226,10 @@ class Ambiguous(CacheError):
 
 class Undeclared(CacheError):
     """This resource or index was never declared."""
+
+
+class OwnershipError(InformersError):
+    """An object cannot belong to that owner: it is elsewhere, or another one controls it."""
 
 
 class TerminalError(InformersError):

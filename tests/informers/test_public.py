@@ -8,12 +8,12 @@ import informers
 PUBLIC = """
     AlreadyExists ApiError ByIndex CacheError Client Clock Cluster Condition ConfigurationError Conflict
     Controller EventFilter EveryKey Evidence Exponential Incomplete InformersError Key LabelSelector Lister
-    ListerPair Manager NotFound NotSynced Notice Object Observer Outcome Owner OwnerReference PatchKind
-    RateLimiter Read Reconciled Resource Result Retried Scope Server SharedInformer Slowest SystemClock
-    TerminalError TokenBucket TransportError VirtualClock WarningReceived Watch WorkQueue Write
+    ListerPair Manager NotFound NotSynced Notice Object Observer Outcome Owner OwnerReference OwnershipError
+    PatchKind RateLimiter Read Reconciled Resource Result Retried Scope Server SharedInformer Slowest
+    SystemClock TerminalError TokenBucket TransportError VirtualClock WarningReceived Watch WorkQueue Write
     annotations_changed being_deleted by_label by_namespace by_owner_uid by_path controller created deleted
     event_filter field_changed generation_changed labels_changed load_kubeconfig matches old_and_new
-    rv_changed same_key
+    owned_by rv_changed same_key
 """
 
 HEAVY = ("aiohttp", "cryptography", "jsonschema_rs", "kubernetes_asyncio", "structlog", "tenacity", "yaml", "yarl")
