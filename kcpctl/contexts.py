@@ -16,7 +16,7 @@ EXAMPLE = "root:example"
 ALL = "all"
 """The context that shows all logical clusters at once."""
 
-_ADMIN = User("admin", groups=("system:masters",))
+ADMIN = User("admin", groups=("system:masters",))
 _CACHE_CLIENT = User("cache-client", groups=("system:masters",))
 
 
@@ -26,12 +26,12 @@ def write_shard(folder: Path, url: str, paths: Iterable[str], certificates: Cert
     contexts = [KubeContext(path, f"{url}/clusters/{path}") for path in named]
     contexts.append(KubeContext(ALL, f"{url}/clusters/{WILDCARD}"))
     current = EXAMPLE if EXAMPLE in named else ROOT
-    return _write(folder / ADMIN_FILE, contexts, current, certificates, _ADMIN)
+    return _write(folder / ADMIN_FILE, contexts, current, certificates, ADMIN)
 
 
 def write_plain(folder: Path, url: str, certificates: Certificates) -> Path:
     """Write the administrator's kubeconfig for a server without logical clusters."""
-    return _write(folder / ADMIN_FILE, [KubeContext("kcpctl", url)], "kcpctl", certificates, _ADMIN)
+    return _write(folder / ADMIN_FILE, [KubeContext("kcpctl", url)], "kcpctl", certificates, ADMIN)
 
 
 def write_cache(folder: Path, url: str, certificates: Certificates) -> Path:

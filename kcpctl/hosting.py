@@ -11,12 +11,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from informers.api.errors import ConfigurationError
+from kcpctl.admintoken import kept_token
 from kcpctl.apiserver.app import ApiServer, Observe
 from kcpctl.apiserver.http.auth import Authentication
 from kcpctl.apiserver.http.certs import Certificates, names_for
 from kcpctl.apiserver.http.health import Health
 from kcpctl.apiserver.http.server import serving
 from kcpctl.apiserver.mounts import Mount
+from kcpctl.contexts import ADMIN
 from kcpctl.datadir import locked
 from kcpctl.listening import Address, take_address
 from kcpctl.settings import Common
@@ -27,12 +29,14 @@ _REQUESTS_END_WITHIN = 0.5
 
 @dataclass(frozen=True)
 class Host:
-    """A data directory that is ours, an address that is taken, and the certificates for it."""
+    """A data directory that is ours, an address that is taken, and who may come in: certificates and a token."""
 
     folder: Path
     address: Address
     certificates: Certificates
     tls: ssl.SSLContext
+    token: str
+    """The administrator's."""
 
 
 @asynccontextmanager
@@ -46,7 +50,7 @@ async def hosting(settings: Common, urls: Iterable[str] = ()) -> AsyncIterator[H
         with address.bound:
             names = names_for(settings.bind_address) | {host for url in urls if (host := urlsplit(url).hostname)}
             certificates, tls = await asyncio.to_thread(_certified, folder, names)
-            yield Host(folder, address, certificates, tls)
+            yield Host(folder, address, certificates, tls, await asyncio.to_thread(kept_token, folder))
 
 
 def _certified(folder: Path, names: frozenset[str]) -> tuple[Certificates, ssl.SSLContext]:
@@ -62,7 +66,7 @@ def _certified(folder: Path, names: frozenset[str]) -> tuple[Certificates, ssl.S
 def application(host: Host, mounts: Mapping[str, Mount], health: Health, observe: Observe) -> ApiServer:
     """Return the API server of these worlds; only those who prove who they are may do anything."""
     place = host.address.near.partition("://")[2]
-    return ApiServer(mounts, Authentication(), health=health, observe=observe, address=place)
+    return ApiServer(mounts, Authentication({host.token: ADMIN}), health=health, observe=observe, address=place)
 
 
 @asynccontextmanager
