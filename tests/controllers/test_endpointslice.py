@@ -138,6 +138,15 @@ async def test_an_export_whose_home_is_here_and_is_not_there_empties_the_slice(p
     assert found[1]["APIExportValid"][1] == "APIExportNotFound"
 
 
+async def test_a_slice_without_endpoints_has_no_such_field() -> None:
+    known = knowing(AMBER)
+    result = await known.slices()(slice_(url("amber")), known.cluster())
+
+    assert result is not None
+    assert isinstance(result.status, dict)
+    assert result.status["endpoints"] is None
+
+
 async def test_a_cluster_of_the_same_path_here_says_nothing_of_an_export_that_is_elsewhere() -> None:
     published = (url("amber", "c9"), url("beryl", "c9"))
 
@@ -320,6 +329,20 @@ async def test_before_the_cache_was_seen_published_endpoints_are_left_alone() ->
     local = shard("amber", region="eu")
 
     assert await wished(knowing(local, EXPORT, synced=False), slice_(url("beryl"))) is None
+
+
+class Unfed:
+    """Has not been told everything."""
+
+    synced = False
+
+
+@pytest.mark.parametrize("missing", ["shards", "exports"])
+async def test_the_cache_counts_as_seen_once_all_shards_and_all_exports_are_known(missing: str) -> None:
+    known = knowing(AMBER, BERYL, EXPORT)
+    (known.shards if missing == "shards" else known.exports).fed_by(Unfed())
+
+    assert await wished(known, slice_(url("coral"))) is None
 
 
 async def test_before_the_cache_was_seen_an_empty_slice_gets_the_local_shard() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from informers.api.errors import Ambiguous, Incomplete, NotFound, NotSynced, Undeclared
 from informers.api.objects import Object
+from informers.api.selectors import LabelSelector
 from informers.cache.indexers import CLUSTER, NAMESPACE, OWNER_UID, by_cluster, by_label, by_namespace, by_owner_uid
 from informers.cache.listers import Lister
 from informers.cache.pair import ListerPair
@@ -81,6 +82,7 @@ def test_lists_keep_to_their_cluster_and_namespace(world: Fixture) -> None:
 def test_lists_select_by_labels(world: Fixture) -> None:
     assert names(world.lister.list("app in (web)")) == ["c1|n1/a", "c2|n1/b"]
     assert names(world.lister.list("!app")) == ["c3|n1/b"]
+    assert names(world.lister.list(LabelSelector.parse("!app"))) == ["c3|n1/b"]
 
 
 def test_owned_objects_are_those_in_the_owners_cluster(world: Fixture) -> None:
@@ -191,6 +193,7 @@ def test_one_half_alone_answers() -> None:
     assert pair_of(None, Fixture(widget("a"))).get("a").name == "a"
     with pytest.raises(NotFound):
         pair_of(Fixture(widget("a")), None).get("b")
+    assert pair_of(Fixture(), None).list() == []
 
 
 def test_an_exchange_reaches_views_that_were_handed_out_before() -> None:
