@@ -198,6 +198,10 @@ class LogObserver:
         self._log.warning("reconciles cancelled after the grace period", cancelled=_several(fact.cancelled))
 
     @notice.register
+    def _left_behind(self, fact: runtime.LeftBehind) -> None:
+        self._log.error("reconciles go on although they are cancelled, left behind", visits=_several(fact.visits))
+
+    @notice.register
     def _dropped(self, fact: runtime.ObserverDropped) -> None:
         self._log.error("observer dropped", observer=fact.observer, error=fact.error)
 

@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Any, TypeVar, cast
 
@@ -24,7 +24,7 @@ EXIT_AT_ONCE = 130
 """Exit code after a second signal, as shells count an interrupted command."""
 
 _PATIENCE = 0.5
-"""Seconds that everything cancelled by a second signal has to clean up."""
+"""Seconds that what is left has to clean up: after a second signal, and after the job."""
 
 
 class Stopped(Exception):
@@ -44,12 +44,15 @@ async def unless_stopped(job: Coroutine[Any, Any, T], stop: asyncio.Event) -> T:
 def run_process(job: Job) -> int:
     """Run the job until it ends, or until a signal asks it to, and return the exit code.
 
-    The first SIGINT or SIGTERM asks the job to stop, the second cancels it and ends the process at once. Raises
+    The first SIGINT or SIGTERM asks the job to stop, the second cancels it and ends the process at once. What the job
+    leaves running, such as a reconcile that swallows its cancellation, ends with the process soon after it. Raises
     `ConfigurationError`; other failures that have a name are one line on stderr.
     """
     try:
-        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-            return runner.run(_until_signalled(job))
+        with ExitStack() as closing, asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            code = runner.run(_until_signalled(job))
+            closing.callback(_end_soon(code).cancel)
+            return code
     except ConfigurationError:
         raise
     except InformersError as error:
@@ -93,7 +96,7 @@ def _signals(stop: asyncio.Event, task: "asyncio.Task[Any]") -> Iterator[None]:
         nonlocal asked
         if asked:
             loop.call_soon_threadsafe(task.cancel)
-            _end_soon()
+            _end_soon(EXIT_AT_ONCE)
         else:
             asked = True
             loop.call_soon_threadsafe(stop.set)
@@ -106,8 +109,9 @@ def _signals(stop: asyncio.Event, task: "asyncio.Task[Any]") -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _end_soon() -> None:
+def _end_soon(code: int) -> threading.Timer:
     """End the process shortly, whatever its tasks do with being cancelled; what is on disk is whole at all times."""
-    timer = threading.Timer(_PATIENCE, os._exit, (EXIT_AT_ONCE,))
+    timer = threading.Timer(_PATIENCE, os._exit, (code,))
     timer.daemon = True
     timer.start()
+    return timer

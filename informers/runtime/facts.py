@@ -92,6 +92,13 @@ class GraceOver(msgspec.Struct, frozen=True):
     """(controller, key) of each."""
 
 
+class LeftBehind(msgspec.Struct, frozen=True):
+    """Visits that went on although they were cancelled: nothing waits for them any longer, and nothing can end them."""
+
+    visits: tuple[tuple[str, Key], ...]
+    """(controller, key) of each."""
+
+
 class ObserverDropped(msgspec.Struct, frozen=True):
     """An observer raised and is not told anything any more."""
 
@@ -100,5 +107,5 @@ class ObserverDropped(msgspec.Struct, frozen=True):
 
 
 RuntimeFact: TypeAlias = (
-    Reconciled | FilterFailed | ControllerStarted | SourceArrived | Stopping | GraceOver | ObserverDropped
+    Reconciled | FilterFailed | ControllerStarted | SourceArrived | Stopping | GraceOver | LeftBehind | ObserverDropped
 )

@@ -26,10 +26,11 @@ from informers.client.server import Server
 from informers.clock import Clock, SystemClock
 from informers.runtime.cluster import World
 from informers.runtime.controller import Controller
-from informers.runtime.facts import GraceOver, ObserverDropped, Stopping
+from informers.runtime.facts import GraceOver, LeftBehind, ObserverDropped, Stopping
 from informers.runtime.observers import Observer, Observers
 from informers.runtime.running import ControllerStatistics, Run, Tapped
 from informers.runtime.sources import Read, Watch
+from informers.runtime.stubborn import run_or_leave
 from informers.tasks import background, first
 
 T = TypeVar("T")
@@ -50,7 +51,8 @@ class Manager:
     """Runs controllers until it is told to stop, once.
 
     Informers outlive workers: they start first and end last. After a stop the workers finish the keys in hand, within
-    `grace` seconds. Whatever dies takes everything down with its error. It touches neither signals nor logging nor the
+    `grace` seconds, and are cancelled then; a reconciler that goes on although it is cancelled is left behind and named
+    (`LeftBehind`). Whatever dies takes everything down with its error. It touches neither signals nor logging nor the
     event loop's policy, so it lives in any program: `async with manager`, or `await manager.run(stop)`.
     """
 
@@ -144,7 +146,7 @@ class Manager:
         self._began = True
         runs = list(self._runs.values())
         try:
-            async with background(self._pool.run()), background(*(_until_closed(run) for run in runs)) as tasks:
+            async with background(self._pool.run()), background(*map(self._run, runs)) as tasks:
                 await stop.wait()
                 await self._finish(dict(zip(tasks, runs, strict=True)))
         finally:
@@ -171,6 +173,9 @@ class Manager:
             finally:
                 stop.set()
                 await asyncio.wait(tasks)
+
+    async def _run(self, run: Run[Any]) -> None:
+        await run_or_leave(_until_closed(run), self._clock, lambda: self._observers.notice(LeftBehind(_in_hand([run]))))
 
     async def _finish(self, running: Mapping[asyncio.Task[None], Run[Any]]) -> None:
         """Let the workers finish what they have in hand, for `grace` seconds."""

@@ -22,13 +22,13 @@ class Observers:
 
     def __init__(self, observers: Iterable[Observer] = ()) -> None:
         """Tell these, in this order."""
-        self._observers = list(observers)
+        self._observers = tuple(observers)
         self.dropped: list[ObserverDropped] = []
         """Who was dropped, and why."""
 
     def notice(self, fact: Fact) -> None:
         """Tell everybody."""
-        for observer in tuple(self._observers):
+        for observer in self._observers:
             try:
                 observer.notice(fact)
             except Exception as error:  # noqa: BLE001 - an observer is the user's code and must not harm the work
@@ -37,7 +37,7 @@ class Observers:
     def _drop(self, observer: Observer, error: Exception) -> None:
         if observer not in self._observers:
             return  # it raised again inside its own notice
-        self._observers.remove(observer)
+        self._observers = tuple(one for one in self._observers if one is not observer)
         fact = ObserverDropped(type(observer).__qualname__, error)
         self.dropped.append(fact)
         self.notice(fact)

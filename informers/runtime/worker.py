@@ -52,9 +52,9 @@ async def work(shared: Work[Any]) -> None:
     """Visit keys, one after the other, until the queue is closed.
 
     Visits that find nothing to do wait for nothing: thousands of them in a row would hold the loop. So would many
-    workers that begin at once.
+    workers that begin at once. A cancellation that a reconciler swallows is made good: it was the worker's.
     """
-    while True:
+    while not _being_cancelled():
         try:
             async with shared.queue.take() as key:
                 if shared.slices.over():
@@ -62,6 +62,7 @@ async def work(shared: Work[Any]) -> None:
                 await _visit(shared, key)
         except QueueClosed:
             return
+    raise asyncio.CancelledError
 
 
 async def _visit(shared: Work[Any], key: Key) -> None:
@@ -110,11 +111,26 @@ async def _judge(shared: Work[Any], key: Key, writes: list[Write]) -> Verdict:
         if _being_cancelled():
             raise
         return Verdict(Outcome.ERROR, error=RuntimeError("the reconciler let a CancelledError of its own escape"))
+    except SystemExit as error:  # it would end the loop at once, with everything else that runs in the process
+        return Verdict(Outcome.ERROR, error=_exiting(error))
     except Exception as error:  # noqa: BLE001 - the user's code: any error is a verdict on this key, not on the process
         if scope.expired():
             limit = shared.controller.timeout
             return Verdict(Outcome.TIMEOUT, error=TimeoutError(f"expected the visit to end within {limit} s"))
         return _verdict_on(error)
+
+
+def _exiting(error: SystemExit) -> RuntimeError:
+    """Return the error of a visit that wanted to end the process, a decision that is the program's around it.
+
+    So controller-runtime does with a panic; `os._exit` is there for those who know better, as `os.Exit` is in Go.
+    """
+    code = f"{error.code!r}" if error.code is not None else ""
+    told = RuntimeError(
+        f"the reconciler called sys.exit({code}), which fails the visit; signal.raise_signal(signal.SIGTERM) stops "
+        "the process in order"
+    )
+    return told.with_traceback(error.__traceback__)
 
 
 def _verdict_on(error: Exception) -> Verdict:

@@ -13,7 +13,7 @@ from informers.api.resources import Collection, Resource
 from informers.cache import facts as cache
 from informers.cache.recovery import Action, Phase, Trouble
 from informers.client.records import WarningReceived
-from informers.runtime.facts import Outcome, Reconciled, Stopping
+from informers.runtime.facts import LeftBehind, Outcome, Reconciled, Stopping
 from kcpctl.logs import LogObserver, configure
 
 ORIGIN = cache.Origin("local", Collection(Resource("example.com", "v1", "things"), cluster="*"))
@@ -107,6 +107,12 @@ def test_a_failed_visit_says_where_in_the_controller_it_failed() -> None:
 
     assert event["at"].rpartition(":")[0] == __file__
     assert "KeyError: 'nmae'" in detail["trace"]
+
+
+def test_visits_that_cannot_be_ended_are_named() -> None:
+    [event] = told(LeftBehind((("thing", Key("", "c1", "", "a")),)))
+
+    assert (event["log_level"], event["visits"]) == ("error", ["thing c1|a"])
 
 
 def warned(text: str, name: str = "red", server: str = "local") -> WarningReceived:

@@ -39,6 +39,19 @@ async def stubborn(stop):
     while True:
         pass
 
+async def leaving(stop):
+    async def stubborn():
+        print("ready", flush=True)
+        while True:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                print("no", flush=True)
+
+    global left
+    left = asyncio.ensure_future(stubborn())
+    await stop.wait()
+
 async def failing(stop):
     raise ConnectError("nobody is there")
 
@@ -70,6 +83,15 @@ def test_the_first_signal_is_a_wish_to_stop(number: signal.Signals) -> None:
         running.send_signal(number)
 
         assert said(running) == "stopped"
+        assert running.wait(10) == 0
+
+
+def test_what_the_job_leaves_running_ends_with_the_process() -> None:
+    with program("leaving") as running:
+        assert said(running) == "ready"
+        running.send_signal(signal.SIGTERM)
+
+        assert said(running) == "no"
         assert running.wait(10) == 0
 
 

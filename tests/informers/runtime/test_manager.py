@@ -4,7 +4,7 @@ import asyncio
 import logging
 import signal
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
@@ -20,6 +20,7 @@ from informers.runtime.facts import (
     ControllerStarted,
     FilterFailed,
     GraceOver,
+    LeftBehind,
     ObserverDropped,
     Outcome,
     Reconciled,
@@ -390,6 +391,58 @@ async def test_after_the_grace_period_visits_are_cancelled_and_named(memory: Mem
 
     assert finished == []
     assert listening.of(GraceOver) == [GraceOver((("slow", BLUE),))]
+
+
+async def test_a_reconciler_that_swallows_its_cancellation_is_named_and_left_behind(
+    memory: MemoryServer, clock: VirtualClock
+) -> None:
+    memory.put("blue")
+    let_go = asyncio.Event()
+
+    @controller(TEAMS)
+    async def stubborn(obj: Object[Any], cluster: Cluster) -> None:
+        while not let_go.is_set():
+            with suppress(asyncio.CancelledError):
+                await let_go.wait()
+
+    stop, before = asyncio.Event(), asyncio.all_tasks()
+    listening = Listening()
+    manager = Manager(memory.server(), [stubborn], observers=[listening], clock=clock, grace=5)
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(manager.run(stop))
+        await clock.advance(1)
+        stop.set()
+        await clock.advance(5.9)
+        assert not task.done()
+        await clock.advance(0.1)
+        assert task.done()
+
+    assert listening.of(GraceOver) == [GraceOver((("stubborn", BLUE),))]
+    assert listening.of(LeftBehind) == [LeftBehind((("stubborn", BLUE),))]
+    let_go.set()
+    await clock.run_until_idle()
+    assert asyncio.all_tasks() == before
+
+
+async def test_a_reconciler_that_fails_while_it_cleans_up_is_heard(memory: MemoryServer, clock: VirtualClock) -> None:
+    memory.put("blue")
+
+    @controller(TEAMS)
+    async def careless(obj: Object[Any], cluster: Cluster) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await clock.sleep(0.5)
+            raise LookupError("while cleaning up")
+
+    listening = Listening()
+    async with Manager(memory.server(), [careless], observers=[listening], clock=clock, grace=0):
+        await clock.run_until_idle()
+        stopping = asyncio.ensure_future(clock.advance(0.5))
+    await stopping
+
+    assert [str(fact.error) for fact in listening.of(Reconciled)] == ["while cleaning up"]
+    assert listening.of(LeftBehind) == []
 
 
 async def test_a_stop_with_nothing_in_hand_takes_no_time(

@@ -1,7 +1,10 @@
 """The worker: what each outcome of a visit leads to."""
 
 import asyncio
+import sys
+import traceback
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -181,6 +184,39 @@ async def test_an_escaped_cancellation_is_an_error_and_the_worker_lives_on(start
         assert not worker.done()
 
     assert [fact.outcome for fact in bench.facts] == [Outcome.ERROR] * 2
+
+
+async def test_exit_in_a_reconciler_fails_the_visit_and_ends_nothing(start: Start, clock: VirtualClock) -> None:
+    async def reconcile(obj: Object[Any], cluster: Cluster) -> None:
+        sys.exit("no license")
+
+    bench = start(reconcile)
+    bench.queue.add(KEY)
+    async with background(work(bench.shared)) as [worker]:
+        await clock.advance(1)
+
+        assert not worker.done()
+
+    assert [fact.outcome for fact in bench.facts] == [Outcome.ERROR] * 2
+    assert str(bench.last.error).startswith("the reconciler called sys.exit('no license'), which fails the visit")
+    assert traceback.extract_tb(bench.last.error.__traceback__)[-1].name == "reconcile"  # type: ignore[union-attr]
+
+
+async def test_a_worker_whose_reconciler_swallows_its_cancellation_ends_with_the_visit(
+    start: Start, clock: VirtualClock
+) -> None:
+    async def reconcile(obj: Object[Any], cluster: Cluster) -> None:
+        with suppress(asyncio.CancelledError):
+            await clock.sleep(10)
+
+    bench = start(reconcile)
+    bench.queue.add(KEY)
+    async with background(work(bench.shared)) as [worker]:
+        await clock.advance(5)
+        bench.queue.add(Key("", "", "default", "red"))
+
+    assert worker.cancelled()
+    assert [(fact.key, fact.outcome) for fact in bench.facts] == [(KEY, Outcome.SUCCESS)]
 
 
 async def test_a_wish_is_committed_and_noted(start: Start, memory: MemoryServer) -> None:
