@@ -13,6 +13,7 @@ from typing import Any
 import informers
 from informers.api.objects import Key
 from informers.cache import facts as cache
+from informers.cache.recovery import Trouble
 from informers.client.records import Retried, WarningReceived
 from informers.runtime import facts as runtime
 from informers.runtime.facts import Outcome
@@ -131,12 +132,15 @@ class LogObserver:
         again = self._quiet.get(place) == trouble
         self._quiet[place] = trouble
         tell = self._log.debug if again else self._log.warning
+        fields = {**_origin(fact.origin), "retry_in": round(fact.seconds, 2)}
+        if fact.reason is Trouble.MISSING:
+            tell("resource is not served there, asking until it is", **fields)
+            return
         tell(
             "informer has trouble",
-            **_origin(fact.origin),
+            **fields,
             reason=fact.reason.value,
             error=fact.error,
-            retry_in=round(fact.seconds, 2),
             then=fact.then.value,
             failures=fact.failures,
         )

@@ -57,6 +57,18 @@ def test_trouble_is_told_once_until_it_changes() -> None:
     assert len(told(backed(), backed(Trouble.SILENT))) == 2
 
 
+def test_a_resource_that_a_server_does_not_serve_is_one_line_that_says_what_goes_on() -> None:
+    [event] = told(backed(Trouble.MISSING), backed(Trouble.MISSING, 2))
+
+    assert event == {
+        "event": "resource is not served there, asking until it is",
+        "log_level": "warning",
+        "server": "local",
+        "resource": "*/things.v1.example.com",
+        "retry_in": 0.8,
+    }
+
+
 def test_the_end_of_trouble_is_told() -> None:
     started = cache.WatchStarted(ORIGIN, "7", 300.0)
 
