@@ -1,6 +1,6 @@
 """Verbs over HTTP: negotiate, let reading and writing do the work, and shape what they return."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -9,12 +9,13 @@ from kcpctl.apiserver.call import Call
 from kcpctl.apiserver.crds import scale
 from kcpctl.apiserver.exchange import Answer
 from kcpctl.apiserver.failures import Failure, failure
-from kcpctl.apiserver.http import answers, encoding, lists, watches, yamlout
-from kcpctl.apiserver.http.negotiation import YAML, Form, form, not_a_list, unknown_range
+from kcpctl.apiserver.http import answers, encoding, lists, watches
+from kcpctl.apiserver.http.negotiation import Form, form, not_a_list, unknown_range
 from kcpctl.apiserver.http.tables import Table, table
 from kcpctl.apiserver.reading import ListResult
 from kcpctl.apiserver.world import World
 
+_SLOWER = 8
 APPLY = "application/apply-patch+yaml"
 _STATUS = b'{"kind":"Status"'
 
@@ -26,13 +27,7 @@ class _ObjectHead(msgspec.Struct):
     metadata: Metadata = msgspec.field(default_factory=Metadata)
 
 
-class _ListBody(msgspec.Struct):
-    items: list[msgspec.Raw]
-    metadata: msgspec.Raw
-
-
 _head_of = msgspec.json.Decoder(_ObjectHead).decode
-_list_of = msgspec.json.Decoder(_ListBody).decode
 
 
 async def answer(world: World, call: Call) -> Answer:
@@ -50,9 +45,9 @@ async def _answer(world: World, call: Call) -> Answer:
     wanted = _negotiate(call)
     if call.verb == "get":
         body = await (scale.get if call.subresource == "scale" else reading.get)(world, call)
-        return _object(world, call, wanted, body, 200, ())
+        return await _object(world, call, wanted, body, 200, ())
     if call.verb == "list":
-        return await _list(world, call, wanted, await reading.list_(world, call))
+        return _list(world, call, wanted, await reading.list_(world, call), ())
     if call.verb == "watch":
         return await _watch(world, call, wanted)
     return await _write(world, call, wanted)
@@ -69,13 +64,11 @@ def _negotiate(call: Call) -> Form:
 async def _write(world: World, call: Call, wanted: Form) -> Answer:
     if call.verb == "patch" and call.content_type == APPLY:
         raise _no_apply()
+    if call.verb == "deletecollection":
+        deleted = await writing.delete_collection(world, call)
+        return _list(world, call, wanted, deleted.found, deleted.warnings)
     written = await (_SCALE_WRITES if call.subresource == "scale" else _WRITES)[call.verb](world, call)
-    if call.verb == "deletecollection" and wanted.transform and not written.body.startswith(_STATUS):
-        deleted = _list_of(written.body)
-        items = [bytes(item) for item in deleted.items]
-        body = b"".join(_pieces(world, call, wanted, items, bytes(deleted.metadata)))
-        return _document(call, body, wanted, written.code, written.warnings)
-    return _object(world, call, wanted, written.body, written.code, written.warnings)
+    return await _object(world, call, wanted, written.body, written.code, written.warnings)
 
 
 _WRITES = {
@@ -83,7 +76,6 @@ _WRITES = {
     "update": writing.update,
     "patch": writing.patch,
     "delete": writing.delete,
-    "deletecollection": writing.delete_collection,
 }
 _SCALE_WRITES = {"update": scale.update, "patch": scale.patch}
 
@@ -94,10 +86,13 @@ def _no_apply() -> Failure:
     return failure(415, "UnsupportedMediaType", message)
 
 
-def _object(world: World, call: Call, wanted: Form, body: bytes, status: int, warnings: Sequence[str]) -> Answer:
+async def _object(world: World, call: Call, wanted: Form, body: bytes, status: int, warnings: Sequence[str]) -> Answer:
     if wanted.transform and not body.startswith(_STATUS):
         body = _transformed(world, call, wanted, body)
-    return _document(call, body, wanted, status, warnings)
+    # Indenting and YAML take far longer than the bytes that they are about.
+    effort = 0 if wanted.is_json else len(body) * _SLOWER
+    body = await world.aside.do(effort, lambda: encoding.written(body, wanted))
+    return Answer(status, answers.content_type(wanted) + _warnings(call, warnings), body)
 
 
 def _transformed(world: World, call: Call, wanted: Form, body: bytes) -> bytes:
@@ -115,25 +110,20 @@ def _table(call: Call, wanted: Form) -> Table:
     return table(call.served, call.scope, call.query, wanted.version, subresource=call.subresource)
 
 
-async def _list(world: World, call: Call, wanted: Form, found: ListResult) -> Answer:
+def _list(world: World, call: Call, wanted: Form, found: ListResult, warnings: Sequence[str]) -> Answer:
+    headers = answers.content_type(wanted) + answers.store(world.storage) + _warnings(call, warnings)
+    if wanted.is_json and not wanted.transform:
+        return Answer(200, headers, reading.stream_list(call.served, found))
+    return Answer(200, headers, lists.written(_parts(world, call, wanted, found), wanted, world.aside))
+
+
+def _parts(world: World, call: Call, wanted: Form, found: ListResult) -> lists.Parts:
     if not wanted.transform:
-        stream = reading.stream_list(call.served, found)
-    else:
-        metadata = encoding.list_metadata(str(found.revision), found.continue_, found.remaining)
-        stream = lists.sliced(_pieces(world, call, wanted, found.items, metadata))
-    headers = answers.content_type(wanted) + answers.store(world.storage) + _warnings(call, ())
-    if wanted.is_json:
-        return Answer(200, headers, stream)
-    body = b"".join([piece async for piece in stream])
-    if wanted.media == YAML:
-        return Answer(200, headers, lists.sliced(yamlout.dump_in_pieces(body)))
-    return Answer(200, headers, encoding.written(body, wanted))
-
-
-def _pieces(world: World, call: Call, wanted: Form, items: Iterable[bytes], metadata: bytes) -> lists.Pieces:
+        return lists.Parts(reading.list_head(call.served, found), found.items)
+    metadata = encoding.list_metadata(str(found.revision), found.continue_, found.remaining)
     if wanted.transform == "Table":
-        return lists.as_table(_table(call, wanted), items, metadata, world.clock.now())
-    return lists.partial(items, metadata, wanted.version)
+        return lists.as_table(_table(call, wanted), found.items, metadata, world.clock.now())
+    return lists.partial(found.items, metadata, wanted.version)
 
 
 async def _watch(world: World, call: Call, wanted: Form) -> Answer:
@@ -145,11 +135,6 @@ async def _watch(world: World, call: Call, wanted: Form) -> Answer:
     batches = await world.aside.do(len(call.query.raw), lambda: reading.watch(world, call))
     headers = answers.content_type(wanted) + answers.store(world.storage) + _warnings(call, ())
     return Answer(200, headers, watches.Watch(batches, encode), live=True)
-
-
-def _document(call: Call, body: bytes, wanted: Form, status: int, warnings: Sequence[str]) -> Answer:
-    headers = answers.content_type(wanted) + _warnings(call, warnings)
-    return Answer(status, headers, encoding.written(body, wanted))
 
 
 def _warnings(call: Call, warnings: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -1,20 +1,14 @@
 """YAML as kube-apiserver writes it: sorted keys, block style, and quotes wherever a YAML 1.1 reader would guess."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
-import msgspec
 import yaml
 
 _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 # Plain scalars that some YAML 1.1 reader takes for a boolean although PyYAML does not, and numbers as Go reads them.
 _GUESSED = re.compile(r"[yYnN]|[-+]?(0o?[0-7_]+|0b[01_]+|\.?[0-9][0-9_]*(\.[0-9_]*)?([eE][-+]?[0-9]+)?)", re.ASCII)
-
-_decode = msgspec.json.Decoder().decode
-_fields_of = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-_items_of = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 class _KubernetesDumper(_Dumper):  # type: ignore[misc,valid-type]
@@ -42,16 +36,3 @@ def dump(value: Any) -> bytes:
     """Return the YAML of decoded JSON."""
     text: str = yaml.dump(value, Dumper=_KubernetesDumper, default_flow_style=False, allow_unicode=True)
     return text.encode()
-
-
-def dump_in_pieces(body: bytes) -> Iterator[bytes]:
-    """Yield the YAML of a JSON object: each of its fields, and each item of those that are lists, by itself."""
-    fields = _fields_of(body)
-    for name in sorted(fields):
-        raw = bytes(fields[name])
-        if raw.startswith(b"[") and raw != b"[]":
-            yield f"{name}:\n".encode()
-            for item in _items_of(raw):
-                yield dump([_decode(item)])
-        else:
-            yield dump({name: _decode(raw)})

@@ -15,7 +15,7 @@ from kcpctl.apiserver.writing.deleting import delete_object
 from kcpctl.apiserver.writing.deletion import DeleteOptions, delete_options
 from kcpctl.apiserver.writing.options import WriteOptions
 from kcpctl.apiserver.writing.subject import Subject, subject, through_wildcard
-from kcpctl.apiserver.writing.written import Written
+from kcpctl.apiserver.writing.written import Deleted
 
 _AT_ONCE = 16
 """Deletions that wait for the disk together."""
@@ -24,7 +24,7 @@ _STEP = 8
 """Deletions that one of them makes before others may run: a store in memory never waits."""
 
 
-async def delete_collection(world: World, call: Call) -> Written:
+async def delete_collection(world: World, call: Call) -> Deleted:
     """Delete what the list parameters choose and return it as it was; waits for the storage.
 
     Objects that others delete meanwhile do not matter. Raises `Failure` and `Unavailable`, the first one where several
@@ -36,8 +36,7 @@ async def delete_collection(world: World, call: Call) -> Written:
     found = await reading.list_(world, msgspec.structs.replace(call, verb="list"))
     records = found.items.records
     warnings = await _delete_all(world, call, options, records)
-    body = b"".join([piece async for piece in reading.stream_list(call.served, found)])
-    return Written(body, 200, warnings)
+    return Deleted(found, warnings)
 
 
 async def _delete_all(world: World, call: Call, options: DeleteOptions, records: Sequence[Record]) -> tuple[str, ...]:

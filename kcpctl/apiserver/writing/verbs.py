@@ -1,6 +1,7 @@
 """The verbs as the rest of the server calls them: what may go wrong on any way becomes a Failure here."""
 
 from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from kcpctl.apiserver.call import Call
 from kcpctl.apiserver.failures import bad_request, failure
@@ -8,12 +9,12 @@ from kcpctl.apiserver.storage.base import Unavailable
 from kcpctl.apiserver.world import World
 from kcpctl.apiserver.writing import collecting, creating, deleting, patching, updating
 from kcpctl.apiserver.writing.jsontext import TOO_DEEP
-from kcpctl.apiserver.writing.written import Written
+from kcpctl.apiserver.writing.written import Deleted, Written
 
-Verb = Callable[[World, Call], Awaitable[Written]]
+T = TypeVar("T")
 
 
-async def _guarded(verb: Verb, world: World, call: Call) -> Written:
+async def _guarded(verb: Callable[[World, Call], Awaitable[T]], world: World, call: Call) -> T:
     try:
         return await verb(world, call)
     except RecursionError:
@@ -42,6 +43,6 @@ async def delete(world: World, call: Call) -> Written:
     return await _guarded(deleting.delete, world, call)
 
 
-async def delete_collection(world: World, call: Call) -> Written:
-    """Delete what the list parameters choose and return the list of it. Raises `Failure`."""
+async def delete_collection(world: World, call: Call) -> Deleted:
+    """Delete what the list parameters choose and return what that was. Raises `Failure`."""
     return await _guarded(collecting.delete_collection, world, call)

@@ -3,6 +3,7 @@
 import msgspec
 
 from informers.api.errors import StatusDetails
+from kcpctl.apiserver.reading import ListResult
 from kcpctl.apiserver.served import JSON, Served
 
 
@@ -10,8 +11,16 @@ class Written(msgspec.Struct, frozen=True):
     """A finished write."""
 
     body: bytes
-    """The object as served, a list of objects, or a Status of success; JSON."""
+    """The object as served, or a Status of success; JSON."""
     code: int = 200
+    warnings: tuple[str, ...] = ()
+
+
+class Deleted(msgspec.Struct, frozen=True):
+    """A finished deletion of a collection."""
+
+    found: ListResult
+    """What was deleted, as it was."""
     warnings: tuple[str, ...] = ()
 
 

@@ -1,6 +1,5 @@
 """Big and hostile requests: they are answered like all others, and nobody else waits for them."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,6 +13,7 @@ from kcpctl.apiserver.assembly import PlainServer
 from kcpctl.apiserver.http.auth import Authentication
 from kcpctl.apiserver.storage.memory import MemoryStorage
 from tests.kcpctl.apiserver.asking import Asked, Client
+from tests.kcpctl.apiserver.turns import turns
 
 CONFIGS = "/api/v1/namespaces/default/configmaps"
 TEAMS = "/apis/example.com/v1/namespaces/default/teams"
@@ -139,28 +139,6 @@ async def test_a_patch_that_is_too_deep_is_refused_in_one_line(media: str, level
 
     assert answer.status in (400, 422)
     assert "\n" not in answer.message
-
-
-class Turns:
-    """Counts turns of the loop."""
-
-    turns = 0
-
-    async def count(self) -> None:
-        while True:
-            await asyncio.sleep(0)
-            self.turns += 1
-
-
-@asynccontextmanager
-async def turns() -> AsyncIterator[Turns]:
-    """Count the turns that the loop makes during the block."""
-    counted = Turns()
-    async with background(counted.count()):
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        counted.turns = 0
-        yield counted
 
 
 @asynccontextmanager

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import msgspec
 import pytest
 import yaml
 from hypothesis import given
@@ -21,11 +20,6 @@ JSON = st.recursive(
 @given(JSON)
 def test_what_is_written_is_read_back(value: Any) -> None:
     assert yaml.safe_load(yamlout.dump(value)) == value
-
-
-@given(st.dictionaries(st.sampled_from(["items", "kind", "metadata", "rows"]), JSON))
-def test_pieces_make_up_the_whole(value: dict[str, Any]) -> None:
-    assert b"".join(yamlout.dump_in_pieces(msgspec.json.encode(value))) == (yamlout.dump(value) if value else b"")
 
 
 @pytest.mark.parametrize("text", ["1", "1e3", "yes", "y", "null", "~", "0x1f", "2020-01-01", "1_000", "", "true"])

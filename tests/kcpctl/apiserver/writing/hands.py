@@ -77,9 +77,9 @@ class Hand:
 
     async def delete_all(self, served: Served = CONFIG_MAPS, options: Any = None, **how: Any) -> JSON:
         """DELETE of a collection."""
-        return self._seen(
-            await writing.delete_collection(self.world, self.call("deletecollection", served, options, **how))
-        )
+        deleted = await writing.delete_collection(self.world, self.call("deletecollection", served, options, **how))
+        body = b"".join([piece async for piece in reading.stream_list(served, deleted.found)])
+        return self._seen(writing.Written(body, 200, deleted.warnings))
 
     async def get(self, name: str = "c1", served: Served = CONFIG_MAPS, **how: Any) -> JSON | None:
         """Return what is there, None if nothing is."""
