@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from informers.api.errors import ConfigurationError
 from kcpctl import __version__
+from kcpctl.parsing import Parser
 from kcpctl.settings import CacheSettings, Common, RunSettings, ServeSettings, add_flags, resolve
 from kcpctl.slim import pause_collector
 
@@ -25,7 +26,9 @@ EXIT_INTERRUPTED = 130
 
 def run_command(arguments: Sequence[str], *, platform: str = sys.platform) -> int:
     """Run one command and return the process' exit code; what is wrong is one line on stderr."""
-    parsed = _parser().parse_args(arguments)
+    parsed, unknown = _parser().parse_known_args(arguments)
+    if unknown:
+        parsed.parser.refuse(unknown[0])
     command: Callable[[argparse.Namespace], int] = parsed.command
     try:
         _check_platform(platform)
@@ -47,8 +50,8 @@ def _check_platform(platform: str) -> None:
         )
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> Parser:
+    parser = Parser(
         prog="kcpctl", description="Keep kcp's endpoint slices right, and run controllers of your own.", epilog=_EPILOG
     )
     parser.add_argument("--version", action="version", version=f"kcpctl {__version__}")
@@ -61,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 - it has no public name
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # noqa: SLF001 - it has no public name
 
 
 def _add_run(commands: Commands) -> None:
@@ -74,7 +77,7 @@ def _add_run(commands: Commands) -> None:
         help="controllers of your own to run: module, module:name, path.py or path.py:name",
     )
     add_flags(command, RunSettings)
-    command.set_defaults(command=_run)
+    command.set_defaults(command=_run, parser=command)
 
 
 def _add_serving(
@@ -82,7 +85,7 @@ def _add_serving(
 ) -> None:
     parser = commands.add_parser(name, help=text, description=f"Run {text}.", epilog=_EPILOG)
     add_flags(parser, kind)
-    parser.set_defaults(command=command)
+    parser.set_defaults(command=command, parser=parser)
 
 
 def _add_workspace(commands: Commands) -> None:
@@ -96,7 +99,7 @@ def _add_workspace(commands: Commands) -> None:
     )
     create.add_argument("path", metavar="PATH", help="such as root:org:team")
     _add_process_flags(create)
-    create.set_defaults(command=_workspace_create)
+    create.set_defaults(command=_workspace_create, parser=create)
 
 
 def _add_status(commands: Commands) -> None:
@@ -104,7 +107,7 @@ def _add_status(commands: Commands) -> None:
     status = commands.add_parser("status", help=text, description=f"Show {text}.")
     status.add_argument("-o", "--output", choices=("text", "json"), default="text", help="how to show it")
     _add_process_flags(status)
-    status.set_defaults(command=_status)
+    status.set_defaults(command=_status, parser=status)
 
 
 def _add_process_flags(parser: argparse.ArgumentParser) -> None:

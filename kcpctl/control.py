@@ -92,9 +92,17 @@ def ask(data_dir: Path, what: str, **details: Any) -> Any:
                 reply = json.loads(lines.readline() or b"{}")
     except (OSError, ValueError) as error:
         raise ConfigurationError(
-            f"expected a running kcpctl in {data_dir}, found none that answers ({error}); "
+            f"expected a running kcpctl in {data_dir}, found {_absence(data_dir, error)}; "
             "start one with `python -m kcpctl run`, or name its --data-dir"
         ) from error
     if "answer" not in reply:
         raise ConfigurationError(reply.get("error", f"the process in {data_dir} ended before it answered"))
     return reply["answer"]
+
+
+def _absence(data_dir: Path, error: OSError | ValueError) -> str:
+    if not data_dir.is_dir():
+        return "no such directory"
+    if isinstance(error, (FileNotFoundError, ConnectionRefusedError)):
+        return "none"
+    return f"none that answers: {getattr(error, 'strerror', None) or error}"

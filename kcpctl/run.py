@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from informers.api.errors import NotSynced
+from informers.api.errors import ConfigurationError, NotSynced
 from informers.cache.informer import SharedInformer
 from informers.clock import Clock, SystemClock
 from informers.runtime.controller import Controller
@@ -44,10 +44,19 @@ def run(settings: RunSettings, modules: Sequence[str]) -> int:
     Raises `ConfigurationError` in one line for settings, files and modules that are wrong.
     """
     controllers = find_controllers(modules)
+    _check_context(settings)
     labels_of(settings)  # what is wrong is better told before anything begins
     check_urls(settings)
     logs.configure(settings.log_format, settings.verbose)
     return run_process(partial(_run, settings, controllers))
+
+
+def _check_context(settings: RunSettings) -> None:
+    if settings.context and not settings.kubeconfig:
+        raise ConfigurationError(
+            f"expected --kubeconfig beside --context {settings.context}, found none: without it the controllers run "
+            "against the embedded shard, which has no contexts; name the file, such as ~/.kube/config"
+        )
 
 
 async def _run(settings: RunSettings, controllers: Controllers, stop: asyncio.Event) -> None:

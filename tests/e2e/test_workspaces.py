@@ -59,7 +59,7 @@ def test_without_a_process_one_line_says_how_to_start_one(shard: Running) -> Non
     done = kcpctl("workspace", "create", "root:org", "--data-dir", shard.data_dir / "elsewhere")
 
     assert done.code == 2
-    assert "found none that answers" in done.err
+    assert "found no such directory" in done.err
     assert "python -m kcpctl run" in done.err
 
 

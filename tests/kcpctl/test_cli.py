@@ -40,3 +40,35 @@ def test_a_server_without_a_kubeconfig_does_not_import_the_kubernetes_client() -
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ("run --prot 7000", "kcpctl run: there is no --prot (did you mean --port?)"),
+        ("cache --data_dir=x", "kcpctl cache: there is no --data_dir (did you mean --data-dir?)"),
+        ("status --bogus", "kcpctl status: there is no --bogus;"),
+        ("statsu", "(did you mean status?)"),
+        ("workspace creat root:org", "(did you mean create?)"),
+        ("run --log-format jsn", "(did you mean json?)"),
+        ("run --port", "kcpctl run: argument --port: expected one argument"),
+        ("", "kcpctl: the following arguments are required: COMMAND"),
+    ],
+)
+def test_a_command_line_that_cannot_be_is_one_line_with_what_was_meant(
+    arguments: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run_command(arguments.split())
+
+    said = capsys.readouterr()
+    assert (ended.value.code, said.out) == (2, "")
+    assert told in said.err
+    assert said.err.endswith(" --help\n")
+    assert len(said.err.splitlines()) == 1
+
+
+def test_a_context_without_a_kubeconfig_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["run", "--context", "prod"]) == 2
+
+    assert capsys.readouterr().err.startswith("kcpctl: expected --kubeconfig beside --context prod, found none")

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +39,31 @@ async def test_a_refusal_is_the_askers_error(tmp_path: Path, what: str, told: st
             await asyncio.to_thread(ask, tmp_path, what)
 
 
-def test_where_nothing_runs_one_line_says_so(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=f"expected a running kcpctl in {tmp_path}, found none that answers"):
+async def test_where_nothing_runs_one_line_says_so(tmp_path: Path) -> None:
+    hint = "start one with `python -m kcpctl run`, or name its --data-dir"
+    with pytest.raises(ConfigurationError, match=f"^expected a running kcpctl in {tmp_path}, found none; {hint}$"):
         ask(tmp_path, "echo")
+    with pytest.raises(ConfigurationError, match=f"{tmp_path}/x, found no such directory; {hint}$"):
+        ask(tmp_path / "x", "echo")
+
+
+def test_a_killed_process_is_none(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(socket_path(tmp_path)))
+
+    with pytest.raises(ConfigurationError, match="found none; start"):
+        ask(tmp_path, "echo")
+
+
+async def test_whatever_else_listens_there_is_not_taken_for_one(tmp_path: Path) -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        writer.write(b"220 ready\n")
+        writer.close()
+
+    async with await asyncio.start_unix_server(talk, path=socket_path(tmp_path)):
+        with pytest.raises(ConfigurationError, match=r"found none that answers: Extra data.*; start"):
+            await asyncio.to_thread(ask, tmp_path, "echo")
 
 
 async def test_what_a_killed_process_left_is_no_obstacle(tmp_path: Path) -> None:

@@ -1,0 +1,30 @@
+"""A parser whose errors are one line each, with the word that was probably meant."""
+
+import argparse
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import NoReturn
+
+_CHOICE = re.compile(r"invalid choice: '([^']+)' \(")
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse's, without the usage in front of each error: what is wrong would be lost below twenty flags."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with a line that says what is wrong and where help is."""
+        if found := _CHOICE.search(message):
+            message += _meant(found[1], (str(choice) for action in self._actions for choice in action.choices or ()))
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+    def refuse(self, argument: str) -> NoReturn:
+        """End with a line about an argument that nobody knows."""
+        name = argument.partition("=")[0]
+        flags = (flag for action in self._actions for flag in action.option_strings)
+        self.error(f"there is no {name}{_meant(name, flags)}")
+
+
+def _meant(word: str, known: Iterable[str]) -> str:
+    close = get_close_matches(word, known, n=1)
+    return f" (did you mean {close[0]}?)" if close else ""
