@@ -19,6 +19,7 @@ T = TypeVar("T")
 W = TypeVar("W")
 
 _KEPT = 10_000
+_ABSENT = (Evidence.ABSENT_FROM_LIST, Evidence.ABSENT_IN_NEW_HISTORY)
 
 
 class Sighting(msgspec.Struct, Generic[W], frozen=True):
@@ -73,7 +74,7 @@ class Memory(Generic[T, W]):
             place = (source, notice.key)
             if notice.new is not None:
                 self._see(place, notice.new)
-            elif notice.evidence is Evidence.ABSENT_FROM_LIST:
+            elif notice.evidence in _ABSENT:
                 self._hold(place)
             else:
                 self._forget(place)

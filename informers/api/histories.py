@@ -42,11 +42,15 @@ class Lineage(msgspec.Struct, frozen=True):
         return any(name == term and int(revision) <= until for (name, _), (_, until) in pairwise(self.terms))
 
 
+UNTOLD = Lineage()
+"""What a server says that says nothing."""
+
+
 @lru_cache(maxsize=64)
 def read_lineage(text: str) -> Lineage:
     """Read the header; a text in another form says nothing."""
     if not _WORDS.fullmatch(text):
-        return Lineage()
+        return UNTOLD
     store, *terms = text.split(" ")
     return Lineage(store, tuple((name, int(since)) for name, _, since in (term.rpartition("@") for term in terms)))
 

@@ -7,6 +7,7 @@ import msgspec
 
 from informers.api.objects import Key
 from informers.api.resources import Collection
+from informers.cache.histories import Continuity
 from informers.cache.recovery import Action, Phase, Trouble
 
 
@@ -36,6 +37,8 @@ class Listed(msgspec.Struct, frozen=True):
     """Whether it is the first one: the informer has synced now."""
     afresh: bool
     """Whether what was known before counted for nothing."""
+    continuity: Continuity = Continuity.NEW
+    """Whether it goes on with the history that was known; the first one begins a history."""
 
 
 class WatchStarted(msgspec.Struct, frozen=True):

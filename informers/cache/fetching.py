@@ -7,9 +7,11 @@ import msgspec
 
 from informers.api.decoding import Page
 from informers.api.errors import DecodeError
+from informers.api.histories import Lineage
 from informers.api.objects import Key
 from informers.cache.filling import Filling
 from informers.cache.following import Follower
+from informers.cache.histories import Continuity, compare
 from informers.cache.policy import Policy
 from informers.cache.recovery import Happened, Phase, Trouble
 from informers.cache.replacement import Replacement
@@ -35,6 +37,8 @@ class Fetched(msgspec.Struct, Generic[T], frozen=True):
     """How many pages it took; 0 for a stream."""
     took: float
     """Seconds."""
+    lineage: Lineage
+    """What the server said of the store that it is of."""
     watch: OpenWatch[T] | None = None
     """The watch that goes on from there."""
 
@@ -84,7 +88,7 @@ class Fetcher(Generic[T]):
                 if revision is not None:
                     watch.pending = batch
                     self._ended_streams = 0
-                    return self._fetched(filling, revision, 0, started, watch)
+                    return self._fetched(filling, revision, 0, started, watch.lineage, watch)
         raise self._ended(watch, filling)
 
     async def by_list(self, *, afresh: bool, whole: bool, entered: Callable[[Phase], None]) -> Fetched[T]:
@@ -94,16 +98,20 @@ class Fetcher(Generic[T]):
         rv = "" if afresh else self._store.revision or ("" if self._store.epoch else "0")
         limit = 0 if whole else self._limit(rv)
         page = await self._page(await self._source.list_page(limit=limit, rv=rv), filling)
-        revision, pages = page.revision, 1
+        revision, pages, lineage = page.revision, 1, self._source.lineage
         self._paged |= rv == "0" and page.continue_ != ""
         while page.continue_:
             entered(Phase.PAGE)
             token = page.continue_
             page = await self._page(await self._source.list_page(limit=limit, continue_=token), filling)
             pages += 1
+            if compare(lineage, revision, self._source.lineage, revision) is Continuity.NEW:
+                raise Happened(
+                    Trouble.REPLACED, f"expected all pages to be of one store, found another on page {pages}"
+                )
             if page.continue_ == token:
                 raise DecodeError(f"expected the list to go on, found the same continue token after page {pages}")
-        return self._fetched(filling, revision, pages, started, None)
+        return self._fetched(filling, revision, pages, started, lineage)
 
     def _limit(self, rv: str) -> int:
         """Return the page size: none where pages would make the server bypass its watch cache."""
@@ -121,10 +129,16 @@ class Fetcher(Generic[T]):
         return Filling(self._replacement, Slices(self._policy.slice))
 
     def _fetched(
-        self, filling: Filling[T], revision: str, pages: int, started: float, watch: OpenWatch[T] | None
+        self,
+        filling: Filling[T],
+        revision: str,
+        pages: int,
+        started: float,
+        lineage: Lineage,
+        watch: OpenWatch[T] | None = None,
     ) -> Fetched[T]:
         took = self._clock.monotonic() - started
-        return Fetched(filling.replacement, filling.errors, revision, pages, took, watch)
+        return Fetched(filling.replacement, filling.errors, revision, pages, took, lineage, watch)
 
     def _unmarked(self, filling: Filling[T]) -> Exception:
         return Happened(

@@ -57,7 +57,7 @@ class Follower(Generic[T]):
             watch = self._source.watch_batches(rv=rv, timeout=timeout, initial_events=initial_events)
             batches = await closing.enter_async_context(watch)
         now = self.pulse.heard = self._clock.monotonic()
-        self.watch = OpenWatch(batches, closing, now, timeout)
+        self.watch = OpenWatch(batches, closing, now, timeout, self._source.lineage)
         return self.watch
 
     async def close(self) -> None:

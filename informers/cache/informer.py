@@ -11,6 +11,7 @@ from informers.api.resources import Collection
 from informers.cache.backlog import Backlog
 from informers.cache.facts import Observe, Origin, Quarantined, Released, ignore
 from informers.cache.handlers import Handlers, Registration
+from informers.cache.histories import History
 from informers.cache.indexers import CLUSTER, Indexer, by_cluster
 from informers.cache.listers import Lister
 from informers.cache.notices import Handler
@@ -50,8 +51,13 @@ class SharedInformer(Generic[T]):
         clock: Clock = SYSTEM,
         rng: Random | None = None,
         policy: Policy = DEFAULTS,
+        careful: bool = False,
     ) -> None:
-        """Read the collection through the client; `server` is its name in facts, which go to `observe`."""
+        """Read the collection through the client; `server` is its name in facts, which go to `observe`.
+
+        `careful` has a server that says nothing of its store show, after each break, that its history is the same; so
+        that absence from a list can mean something (`Evidence`). Each time it costs a list of metadata.
+        """
         self.origin = Origin(server, collection)
         self._policy = policy
         self._started = False
@@ -72,6 +78,7 @@ class SharedInformer(Generic[T]):
             clock=clock,
             rng=rng or Random(),
             policy=policy,
+            careful=careful,
         )
 
     async def run(self) -> None:
@@ -111,6 +118,18 @@ class SharedInformer(Generic[T]):
     def last_error(self) -> Exception | None:
         """What went wrong last; None while a watch is established."""
         return self._reflector.journal.last_error
+
+    @property
+    def history(self) -> History | None:
+        """Which history of its server the store follows, and how far; None before the first whole state.
+
+        Changes in the step in which a state of another history becomes the store's content, before handlers hear of it.
+        """
+        return self._reflector.historian.history
+
+    def be_careful(self) -> None:
+        """Have the server show its history from now on."""
+        self._reflector.historian.careful = True
 
     @property
     def quarantined(self) -> Mapping[Key, str]:
@@ -165,6 +184,7 @@ class SharedInformer(Generic[T]):
             bytes=self._store.bytes,
             revision=self._store.revision,
             epoch=self._store.epoch,
+            history=self.history,
             fetched=self._reflector.fetcher.fetched,
             lists=journal.lists,
             watches=journal.watches,

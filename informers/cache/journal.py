@@ -15,6 +15,7 @@ from informers.cache.facts import (
     WatchStarted,
 )
 from informers.cache.fetching import Fetched
+from informers.cache.histories import Continuity
 from informers.cache.recovery import REGULAR, Action, Phase, Rule, Trouble
 
 _KNOWN_BEFORE = frozenset({Phase.CHECK, Phase.WATCH_START, Phase.WATCH})
@@ -40,7 +41,9 @@ class Journal:
         self.checks = 0
         """How often the server was asked for its revision before a watch resumed."""
 
-    def listed(self, fetched: Fetched[Any], *, objects: int, initial: bool, afresh: bool) -> None:
+    def listed(
+        self, fetched: Fetched[Any], *, objects: int, initial: bool, afresh: bool, continuity: Continuity
+    ) -> None:
         """The store has a whole state."""
         self.lists += 1
         self.failures = 0
@@ -54,6 +57,7 @@ class Journal:
                 took=fetched.took,
                 initial=initial,
                 afresh=afresh,
+                continuity=continuity,
             )
         )
 

@@ -19,7 +19,10 @@ class Evidence(Enum):
     DELETED_EVENT = "deleted event"
     """The server said that the object went, or that it no longer matches the selectors."""
     ABSENT_FROM_LIST = "absent from list"
-    """A later list did not show it. It may have been deleted, or lost with the server's history."""
+    """A later list of the same history did not show it: it was deleted while nobody watched."""
+    ABSENT_IN_NEW_HISTORY = "absent in a new history"
+    """A list did not show it, and nothing shows that the list goes on with the history in which the object was known.
+    It may have been deleted, or lost with the server's data."""
 
 
 class Notice(msgspec.Struct, Generic[T], frozen=True, gc=False):

@@ -3,7 +3,8 @@
 The rules are those of client-go's reflector (list and watch, and the streamed list), with these differences: whoever
 resumes a watch after anything but its regular end asks first whether the server still has our history; a streamed state
 whose end never comes is given up; what client-go would repeat for ever without a pause is repeated once; a missing
-collection is asked for ever less often.
+collection is asked for ever less often. After any other pause in a watch comes that question too, which costs a
+throttled server one object, where client-go starts the watch again.
 """
 
 from enum import Enum
@@ -34,6 +35,7 @@ class Phase(Enum):
     LIST = "listing"
     PAGE = "listing further pages"
     CHECK = "asking for the server's revision"
+    PROVE = "finding out whether the history is the same"
     WATCH_START = "starting a watch"
     WATCH = "watching"
 
@@ -45,6 +47,7 @@ class Trouble(Enum):
     EXPIRED = "the revision is too old"
     TOO_LARGE = "the revision is ahead of the server"
     BEHIND = "the server's revision is behind ours: its history is another one"
+    REPLACED = "the server shows another store, or not what we know of this one: its history is another one"
     THROTTLED = "the server asks for patience"
     REFUSED = "nobody listens there"
     BROKEN = "the connection broke"
@@ -120,20 +123,26 @@ RECOVERY = (
     Rule(_on(_P.LIST, _P.PAGE), _ANY, _A.SYNC, Pause.BACKOFF, "all other failures may pass"),
     # Before a watch resumes
     Rule(_on(_P.CHECK), _of(_T.BEHIND), _A.SYNC_AFRESH, Pause.NONE, "such a watch would stay silent for ever"),
+    Rule(_on(_P.CHECK), _of(_T.REPLACED), _A.SYNC_AFRESH, Pause.NONE, "what we hold is of another history"),
     Rule(_on(_P.CHECK), _of(_T.REFUSED, _T.THROTTLED), _A.CHECK, Pause.BACKOFF, "the server is coming or busy"),
     Rule(_on(_P.CHECK), _of(_T.MISSING), _A.SYNC, Pause.LONG, "it was removed"),
     Rule(_on(_P.CHECK), _ANY, _A.SYNC, Pause.BACKOFF, "who cannot say it cannot resume either"),
+    # The server is to show our history: before a fetched state or an accepted watch counts
+    Rule(_on(_P.PROVE), _of(_T.REPLACED), _A.SYNC_AFRESH, Pause.NONE, "equal revisions need not be equal objects"),
+    Rule(_on(_P.PROVE), _of(_T.MISSING), _A.SYNC, Pause.LONG, "it was removed"),
+    Rule(_on(_P.PROVE), _ANY, _A.SYNC, Pause.BACKOFF, "who did not answer may do so later, to the next state"),
     # Starting a watch
-    Rule(_on(_P.WATCH_START), _of(_T.THROTTLED), _A.WATCH, Pause.BACKOFF, "a list would only add to the load"),
+    Rule(_on(_P.WATCH_START), _of(_T.THROTTLED), _A.CHECK, Pause.BACKOFF, "a whole list would only add to the load"),
     Rule(_on(_P.WATCH_START), _of(_T.REFUSED), _A.CHECK, Pause.BACKOFF, "who was away may come back without history"),
     Rule(_on(_P.WATCH_START), _of(_T.MISSING), _A.SYNC, Pause.LONG, "it was removed"),
+    Rule(_on(_P.WATCH_START), _of(_T.REPLACED), _A.SYNC_AFRESH, Pause.BACKOFF, "two stores may be taking turns"),
     Rule(_on(_P.WATCH_START), _ANY, _A.SYNC, Pause.BACKOFF, "the revision may be the reason"),
     # Watching
     Rule(_on(_P.WATCH), _of(_T.ENDED_ON_TIME), _A.WATCH, Pause.NONE, "as arranged"),
     Rule(_on(_P.WATCH), _of(_T.ENDED, _T.BROKEN, _T.SILENT), _A.CHECK, Pause.NONE, "the server may have restarted"),
     Rule(_on(_P.WATCH), _of(_T.UNEVENTFUL), _A.CHECK, Pause.NONE, "so ends a watch from the future, too"),
     Rule(_on(_P.WATCH), _of(_T.BEHIND), _A.CHECK, Pause.NONE, "a bookmark was lower than what we have reached"),
-    Rule(_on(_P.WATCH), _of(_T.THROTTLED), _A.WATCH, Pause.BACKOFF, "a list would only add to the load"),
+    Rule(_on(_P.WATCH), _of(_T.THROTTLED), _A.CHECK, Pause.BACKOFF, "a whole list would only add to the load"),
     Rule(_on(_P.WATCH), _of(_T.EXPIRED), _A.SYNC, Pause.BACKOFF, "as for everybody else at this moment"),
     Rule(_on(_P.WATCH), _of(_T.SHORT), _A.SYNC, Pause.BACKOFF, "a server that ends every watch must not be stormed"),
     Rule(_on(_P.WATCH), _ANY, _A.SYNC, Pause.BACKOFF, "events may be lost, or the revision be the reason"),

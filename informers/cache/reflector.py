@@ -11,9 +11,10 @@ from informers.cache.facts import Observe, Origin
 from informers.cache.fetching import Fetched, Fetcher
 from informers.cache.following import Follower
 from informers.cache.gate import Gate
+from informers.cache.histories import Continuity, Historian, replaced
 from informers.cache.interrupt import Interrupt
 from informers.cache.journal import Journal
-from informers.cache.notices import Audience
+from informers.cache.notices import Audience, Evidence
 from informers.cache.policy import Policy
 from informers.cache.quarantine import Quarantine
 from informers.cache.recovery import AFRESH, Action, Happened, Pause, Phase, Trouble, decide, trouble_of
@@ -47,6 +48,7 @@ class Reflector(Generic[T]):
         clock: Clock,
         rng: Random,
         policy: Policy,
+        careful: bool = False,
     ) -> None:
         """Write to the store, set objects aside in the quarantine, and tell the audience."""
         self._source = source
@@ -63,6 +65,7 @@ class Reflector(Generic[T]):
         self.applier = Applier(store, quarantine, audience.deliver)
         self._follower = Follower(source, self.applier, self._interrupt, clock=clock, rng=rng, policy=policy)
         self.fetcher = Fetcher(source, store, self._follower, clock=clock, policy=policy)
+        self.historian = Historian(source, store, quarantine, clock, careful=careful)
         self._phase = Phase.LIST
         self._streams = policy.stream
         self._afresh = False  # the last revision is of no use until the next whole state is in
@@ -119,12 +122,12 @@ class Reflector(Generic[T]):
         match state:
             case Streaming():
                 self._enter(Phase.STREAM)
-                return self._take_over(await self.fetcher.by_stream(afresh=self._afresh))
+                return await self._judge(await self.fetcher.by_stream(afresh=self._afresh))
             case Listing():
                 self._enter(Phase.LIST)
                 self._whole = state.whole
                 fetched = await self.fetcher.by_list(afresh=self._afresh, whole=self._whole, entered=self._enter)
-                return self._take_over(fetched)
+                return await self._judge(fetched)
             case Checking():
                 self._enter(Phase.CHECK)
                 return await self._check()
@@ -139,18 +142,28 @@ class Reflector(Generic[T]):
     def _enter(self, phase: Phase) -> None:
         self._phase = phase
 
-    def _take_over(self, fetched: Fetched[T]) -> Synced[T]:
-        """Let the fetched state become the store's content."""
+    async def _judge(self, fetched: Fetched[T]) -> Synced[T]:
+        """Find out whether the fetched state goes on with what the store holds, then let it become that."""
+        self._enter(Phase.PROVE)
+        continuity = await self.historian.judge(fetched.lineage, fetched.revision)
+        if continuity is Continuity.NEW and self.synced.is_open and not self._afresh:
+            raise replaced(fetched.revision)
+        return self._take_over(fetched, continuity)
+
+    def _take_over(self, fetched: Fetched[T], continuity: Continuity) -> Synced[T]:
         store, initial, afresh = self._store, not self.synced.is_open, self._afresh
-        if initial or afresh or is_older(fetched.revision, store.revision):
+        if initial or afresh or continuity is Continuity.NEW:
             store.epoch += 1
+        if continuity is Continuity.SAME:
+            fetched.replacement.absence = Evidence.ABSENT_FROM_LIST
         changes = store.swap(fetched.replacement, fetched.revision, initial=initial)
+        self.historian.follow(fetched.lineage, continuity)
         self._quarantine.replace(fetched.errors)
         self._audience.swapped()
         self.synced.open()
         self._afresh = False
         self._backoffs[Pause.LONG].reset()
-        self.journal.listed(fetched, objects=len(store), initial=initial, afresh=afresh)
+        self.journal.listed(fetched, objects=len(store), initial=initial, afresh=afresh, continuity=continuity)
         return Synced(changes, fetched.watch)
 
     async def _hand_out(self, state: Synced[T]) -> State[T]:
@@ -171,7 +184,9 @@ class Reflector(Generic[T]):
         self.journal.checked(ours, theirs, behind=behind)
         if behind:
             raise Happened(Trouble.BEHIND, f"expected the server to be at {ours} or later, found it at {theirs}")
-        return Watching()
+        if self.historian.compare(self._source.lineage, theirs) is Continuity.NEW:
+            raise replaced(theirs)
+        return Watching(doubted=True)
 
     async def _watch(self, state: Watching[T]) -> State[T]:
         """Follow a watch; how it ended is raised."""
@@ -179,6 +194,9 @@ class Reflector(Generic[T]):
         if watch is None:
             self._enter(Phase.WATCH_START)
             watch = await self._follower.open(self._store.revision)
+            if state.doubted:
+                self._enter(Phase.PROVE)
+            await self.historian.admit(watch.lineage, doubted=state.doubted)
         self._enter(Phase.WATCH)
         self.journal.watching(self._store.revision, watch.timeout)
         await self._follower.follow(watch)

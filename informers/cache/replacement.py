@@ -22,7 +22,7 @@ class Replacement(Generic[T]):
     copy of it, and identity tells what changed.
     """
 
-    __slots__ = ("_unbroken", "content", "deleted", "old")
+    __slots__ = ("_unbroken", "absence", "content", "deleted", "old")
 
     def __init__(self, old: Content[T], *, unbroken: bool) -> None:
         """Begin empty. `unbroken` says whether equal revisions mean equal objects: whether history went on."""
@@ -31,6 +31,8 @@ class Replacement(Generic[T]):
         self._unbroken = unbroken
         self.deleted: dict[Key, Object[T] | None] = {}
         """What went on evidence, in its last state as far as known."""
+        self.absence = Evidence.ABSENT_IN_NEW_HISTORY
+        """What it means for the rest that it is not there."""
 
     def __len__(self) -> int:
         """Count the objects so far."""
@@ -78,7 +80,7 @@ def take_apart(replacement: Replacement[T], *, initial: bool) -> Changes[T]:
         if not number % _STRIDE:
             yield None
     for key in absent:
-        yield Notice(old.pop(key), None, key, False, Evidence.ABSENT_FROM_LIST)
+        yield Notice(old.pop(key), None, key, False, replacement.absence)
     if not old:
         for key, obj in new.items():
             yield Notice(None, obj, key, initial)

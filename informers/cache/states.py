@@ -6,6 +6,7 @@ from typing import Generic, TypeAlias, TypeVar
 import msgspec
 
 from informers.api.decoding import WatchEvent
+from informers.api.histories import Lineage
 from informers.cache.recovery import Trouble
 from informers.cache.replacement import Changes
 from informers.cache.source import Batches
@@ -22,6 +23,8 @@ class OpenWatch(msgspec.Struct, Generic[T]):
     opened: float
     """Monotonic seconds."""
     timeout: float
+    lineage: Lineage
+    """What the server said of the store that is watched."""
     pending: list[WatchEvent[T]] = []
     """Events that arrived behind the end of the streamed state."""
 
@@ -53,6 +56,8 @@ class Watching(msgspec.Struct, Generic[T], frozen=True):
     """Apply events from the store's revision on; opens a watch unless there is one."""
 
     stream: OpenWatch[T] | None = None
+    doubted: bool = False
+    """Whether the server has first to show that it still has our history."""
 
 
 class Backing(msgspec.Struct, Generic[T], frozen=True):

@@ -5,6 +5,7 @@ from datetime import datetime
 import msgspec
 
 from informers.cache.facts import Origin
+from informers.cache.histories import History
 from informers.cache.recovery import Phase, Trouble
 
 
@@ -39,7 +40,9 @@ class InformerStatistics(msgspec.Struct, frozen=True):
     revision: str
     """The resourceVersion that the store has reached."""
     epoch: int
-    """Unbroken histories of the server so far; revisions compare only within one."""
+    """Runs of comparable revisions so far; a state that was fetched afresh begins another."""
+    history: History | None
+    """The history that is followed, and since when; None before the first whole state."""
     fetched: int
     """Objects of a whole state that is being fetched, so far; 0 while none is."""
     lists: int

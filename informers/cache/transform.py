@@ -7,6 +7,7 @@ from typing import Generic, TypeAlias, TypeVar
 import msgspec
 
 from informers.api.decoding import Malformed, Page, Reader, WatchEvent
+from informers.api.histories import Lineage
 from informers.api.objects import Object
 from informers.cache.slices import Slices
 from informers.cache.source import Batches, Source
@@ -44,6 +45,15 @@ class Transformed(Generic[T]):
             if slices.over():
                 await slices.turn()
         return msgspec.structs.replace(page, objects=objects, malformed=malformed)
+
+    @property
+    def lineage(self) -> Lineage:
+        """What the latest good answer said of its store."""
+        return self._source.lineage
+
+    async def exact_page(self, *, rv: str, limit: int, continue_: str = "") -> Page[T]:
+        """Return one page as it comes: a transform leaves alone what this is asked for."""
+        return await self._source.exact_page(rv=rv, limit=limit, continue_=continue_)
 
     @asynccontextmanager
     async def watch_batches(

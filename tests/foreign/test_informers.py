@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from informers import Client, Server, SystemClock, load_kubeconfig
+from informers import Client, Evidence, Server, SystemClock, load_kubeconfig
 from informers.api.errors import ApiError, Expired, TransportError
 from informers.cache.policy import Policy
 from tests.faults import Network
@@ -116,7 +116,7 @@ async def test_a_torn_watch_goes_on_behind_the_last_whole_line(tmp_path: Path) -
 @pytest.mark.parametrize("policy", [PAGED, STREAMED], ids=["listed", "streamed"])
 async def test_forgotten_history_is_listed_again(tmp_path: Path, policy: Policy) -> None:
     async with real(tmp_path / "data", *FORGETFUL) as subject:
-        await journeys.forgotten_history(subject, policy)
+        await journeys.forgotten_history(subject, policy, Evidence.ABSENT_IN_NEW_HISTORY)
 
 
 async def test_a_restart_of_the_server_is_no_loss(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ async def test_a_torn_watch_goes_on_behind_the_last_whole_line(ours: OurServer) 
 
 @pytest.mark.parametrize("policy", [PAGED, STREAMED], ids=["listed", "streamed"])
 async def test_forgotten_history_is_listed_again(ours: OurServer, policy: Policy) -> None:
-    await journeys.forgotten_history(ours, policy)
+    await journeys.forgotten_history(ours, policy, Evidence.ABSENT_FROM_LIST)
 
 
 async def test_a_restart_of_the_server_is_no_loss_and_no_list(ours: OurServer) -> None:

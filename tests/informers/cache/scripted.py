@@ -20,6 +20,7 @@ from informers.api.errors import (
     StatusDetails,
     api_error,
 )
+from informers.api.histories import UNTOLD, Lineage, Told, untold
 from informers.api.resources import Collection
 from informers.clock import VirtualClock
 from tests.informers.cache.making import body
@@ -72,6 +73,7 @@ class Asked:
     match: str = ""
     initial_events: bool = False
     timeout: float = 0.0
+    metadata_only: bool = False
 
     def __str__(self) -> str:
         return f"{self.verb} rv={self.rv!r}"
@@ -136,15 +138,24 @@ class Server:
     latency: float = 0.0
     """Seconds until a request is answered."""
     down: bool = False
+    lineage: Lineage = UNTOLD
+    """What it says of its store; by default nothing, as everybody else's servers do."""
+    shows_past: bool = True
+    """Whether it knows resourceVersionMatch=Exact; else it refuses such lists."""
     objects: dict[str, bytes] = field(default_factory=dict)
     history: list[tuple[int, bytes]] = field(default_factory=list)
+    before: list[tuple[int, str, bytes | None]] = field(default_factory=list)
+    """What each change replaced, oldest first."""
+    begun: int = 0
+    """The revision from which on the past can be told."""
     asked: list[Asked] = field(default_factory=list)
     faults: dict[str, deque[Fault]] = field(
-        default_factory=lambda: {"list": deque(), "watch": deque(), "state": deque()}
+        default_factory=lambda: {"list": deque(), "exact": deque(), "watch": deque(), "state": deque()}
     )
-    """What goes wrong with the next lists, watches, and watches that ask for the state first, one each."""
+    """What goes wrong with the next lists, exact ones, watches, and watches that ask for the state first, one each."""
     streams: list[Stream] = field(default_factory=list)
     most_streams: int = 0
+    terms: int = 0
 
     # What happens on the server
 
@@ -152,6 +163,7 @@ class Server:
         """Create or change a widget."""
         kind = "MODIFIED" if name in self.objects else "ADDED"
         self.revision += 1
+        self._remember(name)
         self.objects[name] = body(name, rv=self.revision, **fields)
         self._happen(event_line(kind, self.objects[name]))
 
@@ -159,13 +171,15 @@ class Server:
         """Store something that need not be an object."""
         kind = "MODIFIED" if name in self.objects else "ADDED"
         self.revision += 1
+        self._remember(name)
         self.objects[name] = raw
         self._happen(event_line(kind, raw))
 
     def delete(self, name: str) -> None:
         """Delete a widget; the event carries the revision of the deletion."""
-        raw = self.objects.pop(name)
         self.revision += 1
+        self._remember(name)
+        raw = self.objects.pop(name)
         try:
             last = json.loads(raw)
             last["metadata"]["resourceVersion"] = str(self.revision)
@@ -181,11 +195,40 @@ class Server:
     def lose_history(self, revision: int = 1) -> None:
         """Come back with the same objects at lower revisions, as from a backup, or on another shard."""
         self.revision, self.compacted, self.history = revision, 0, []
+        self.before.clear()
         for name, raw in self.objects.items():
             self.revision += 1
             obj = json.loads(raw)
             obj["metadata"]["resourceVersion"] = str(self.revision)
             self.objects[name] = json.dumps(obj).encode()
+        self.begun = self.revision
+        self.cut()
+
+    def be_replaced(self, revision: int, lineage: Lineage = UNTOLD, **objects: bytes) -> None:
+        """Be another server from now on, which holds these objects only; connections break."""
+        self.revision = self.begun = revision
+        self.objects, self.lineage, self.compacted = dict(objects), lineage, 0
+        self.history.clear()
+        self.before.clear()
+        self.cut()
+
+    def copied(self) -> Callable[[], None]:
+        """Copy the data; what is returned restores that copy, in terms of its own, and breaks all connections."""
+        saved = (self.revision, dict(self.objects), list(self.history), list(self.before), self.begun, self.compacted)
+
+        def restore() -> None:
+            self.revision, objects, history, before, self.begun, self.compacted = saved
+            self.objects, self.history, self.before = dict(objects), list(history), list(before)
+            self.restart()
+
+        return restore
+
+    def restart(self) -> None:
+        """Start anew over the same data: another term begins, and all connections break."""
+        if self.lineage.store:
+            terms = [term for term in self.lineage.terms if term[1] <= self.revision]
+            self.terms += 1
+            self.lineage = Lineage(self.lineage.store, (*terms, (f"term-{self.terms}", self.revision)))
         self.cut()
 
     def cut(self) -> None:
@@ -230,12 +273,19 @@ class Server:
         continue_: str = "",
         rv: str | None = None,
         match: str = "",
+        metadata_only: bool = False,
+        told: Told = untold,
     ) -> Page[Any]:
         """Answer a list as an API server does; continue tokens are `revision/offset`."""
-        self.asked.append(Asked("list", self.clock.monotonic(), rv, limit, continue_, match))
+        verb = "exact" if match == "Exact" else "list"
+        self.asked.append(Asked(verb, self.clock.monotonic(), rv, limit, continue_, match, metadata_only=metadata_only))
         await self.clock.sleep(self.latency)
-        self._fault("list")
-        revision, start = self.revision, 0
+        self._fault(verb)
+        if verb == "exact" and not self.shows_past:
+            raise failure(422, "Invalid", "resourceVersionMatch is forbidden")
+        objects = self._at(int(rv)) if verb == "exact" and rv else self.objects
+        told(self.lineage)
+        revision, start = int(rv) if verb == "exact" and rv else self.revision, 0
         limit = min(size for size in (limit, self.largest_page, 10**9) if size)
         if continue_:
             revision, start = map(int, continue_.split("/"))
@@ -243,8 +293,8 @@ class Server:
                 raise EXPIRED
         elif rv and int(rv) > self.revision:
             raise too_large(self.revision)
-        items = list(self.objects.values())[start : start + limit]
-        more = f"{revision}/{start + limit}" if start + limit < len(self.objects) else ""
+        items = list(objects.values())[start : start + limit]
+        more = f"{revision}/{start + limit}" if start + limit < len(objects) else ""
         meta = json.dumps({"resourceVersion": str(revision), "continue": more}).encode()
         return reader.page(b'{"kind":"WidgetList","metadata":%s,"items":[%s]}' % (meta, b",".join(items)))
 
@@ -258,6 +308,7 @@ class Server:
         timeout: float = 300.0,
         bookmarks: bool = True,
         initial_events: bool = False,
+        told: Told = untold,
     ) -> AsyncIterator[Stream]:
         """Answer a watch as an API server does, until its timeout."""
         self.asked.append(Asked("watch", self.clock.monotonic(), rv, initial_events=initial_events, timeout=timeout))
@@ -267,6 +318,7 @@ class Server:
             raise failure(422, "Invalid", "sendInitialEvents is forbidden")
         if rv and int(rv) > self.revision and (self.refuses_future or initial_events):
             raise too_large(self.revision)
+        told(self.lineage)
         stream = Stream(reader, 0 if initial_events else int(rv or 0))
         self.streams.append(stream)
         self.most_streams = max(self.most_streams, len(self.open_streams))
@@ -293,6 +345,25 @@ class Server:
             missed = [line for revision, line in self.history if revision > int(rv or 0)]
             if missed:
                 stream.send(*missed)
+
+    def _remember(self, name: str) -> None:
+        """Note what the change of this revision replaces."""
+        self.before.append((self.revision, name, self.objects.get(name)))
+
+    def _at(self, revision: int) -> dict[str, bytes]:
+        """Return what there was at a revision."""
+        if revision > self.revision:
+            raise too_large(self.revision)
+        if revision < max(self.begun, self.compacted):
+            raise EXPIRED
+        found = dict(self.objects)
+        for changed, name, was in reversed(self.before):
+            if changed > revision:
+                if was is None:
+                    found.pop(name, None)
+                else:
+                    found[name] = was
+        return found
 
     def _bookmark_later(self, stream: Stream) -> None:
         def send() -> None:

@@ -182,7 +182,7 @@ async def test_7_an_expired_watch_lists_and_finds_what_was_deleted_meanwhile(ser
 
         assert rig.names == ["c"]
         gone = [(n.key.name, n.evidence) for n in rig.notices if n.new is None]
-        assert gone == [("a", Evidence.ABSENT_FROM_LIST), ("b", Evidence.ABSENT_FROM_LIST)]
+        assert gone == [("a", Evidence.ABSENT_IN_NEW_HISTORY), ("b", Evidence.ABSENT_IN_NEW_HISTORY)]
 
 
 # 8 What was only on its way to the handlers when it went is never told

@@ -39,6 +39,7 @@ def test_nothing_is_repeated_at_once_but_what_cannot_repeat_for_ever() -> None:
     """A rule without a pause leads on to another phase, drops the revision that was at fault, or applies once."""
     once = {(Phase.STREAM, Trouble.ENDED)}  # the second time it is ENDED_AGAIN
     lasting = {Trouble.ENDED_ON_TIME, Trouble.UNEVENTFUL, Trouble.ENDED, Trouble.BROKEN, Trouble.SILENT, Trouble.BEHIND}
+    lasting |= {Trouble.REPLACED}  # without a pause it is found after a watch, or drops the revision
     slow = {Trouble.FORCED, *lasting}  # a watch that did not last a second is SHORT
     for phase, trouble in product(Phase, Trouble):
         rule = decide(phase, trouble)

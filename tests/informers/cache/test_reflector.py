@@ -341,7 +341,7 @@ async def test_what_a_relist_does_not_show_went_on_weak_evidence(server: Server)
         await rig.clock.advance(10)
 
         [notice] = rig.notices
-        assert notice.evidence is Evidence.ABSENT_FROM_LIST
+        assert notice.evidence is Evidence.ABSENT_IN_NEW_HISTORY
         assert notice.old is not None
         assert notice.old.name == "a"
         rig.assert_converged()
@@ -373,15 +373,18 @@ async def test_a_relist_does_not_hand_out_what_did_not_change(server: Server) ->
 
 
 @pytest.mark.parametrize("fault", [failure(429), failure(429, retry_after=1)])
-async def test_a_throttled_watch_is_started_again_without_a_list(server: Server, fault: Exception) -> None:
+async def test_a_throttled_watch_is_started_again_after_a_pause_and_a_question(
+    server: Server, fault: Exception
+) -> None:
+    """A whole list would only add to the load; but whoever waits may find another store."""
     async with Rig(server, LISTING).running() as rig:
         await rig.clock.advance(601)
         rig.forget_past()
         server.fail_next("watch", fault)
         await rig.clock.advance(601)
 
-        assert server.of("list") == []
-        assert [fact.then for fact in rig.of(Backed)] == [Action.WATCH]
+        assert {asked.limit for asked in server.of("list")} == {1}
+        assert [fact.then for fact in rig.of(Backed)] == [Action.CHECK]
         assert rig.informer.live
 
 
@@ -543,7 +546,7 @@ async def test_an_empty_server_does_not_delete_it_loses(server: Server) -> None:
         server.lose_history()
         await rig.settle()
 
-        assert {notice.evidence for notice in rig.notices} == {Evidence.ABSENT_FROM_LIST}
+        assert {notice.evidence for notice in rig.notices} == {Evidence.ABSENT_IN_NEW_HISTORY}
         assert rig.names == []
 
 
@@ -608,14 +611,14 @@ async def test_an_expired_event_leads_to_a_list_after_a_pause(server: Server, re
         rig.assert_converged()
 
 
-async def test_a_throttling_event_leads_to_another_watch_after_a_pause(server: Server) -> None:
+async def test_a_throttling_event_leads_to_another_watch_after_a_pause_and_a_question(server: Server) -> None:
     async with Rig(server).running() as rig:
         await rig.clock.advance(10)
         rig.forget_past()
         server.send(status_line(429, "TooManyRequests"))
         await rig.clock.advance(2)
 
-        assert [(a.verb, a.rv, a.initial_events) for a in server.asked] == [("watch", "102", False)]
+        assert [(a.verb, a.rv, a.limit) for a in server.asked] == [("list", None, 1), ("watch", "102", 0)]
 
 
 @pytest.mark.parametrize("code", [500, 503, 403, 404, 400])

@@ -113,7 +113,7 @@ def test_the_changes_of_a_replace_lead_from_the_old_content_to_the_new_one(
     for notice in notices(store.swap(replacement, "9")):
         assert raw(notice.old) == raw(view.get(notice.key))
         if notice.new is None:
-            assert notice.evidence is Evidence.ABSENT_FROM_LIST
+            assert notice.evidence is Evidence.ABSENT_IN_NEW_HISTORY
             del view[notice.key]
         else:
             assert notice.old is None or notice.old.raw != notice.new.raw
