@@ -1,22 +1,20 @@
 """Logs: structlog events with fixed field names, made from the runtime's facts by one observer."""
 
-import asyncio
 import logging
 import sys
 import traceback
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import singledispatchmethod
-from pathlib import Path
 from typing import Any
 
-import informers
 from informers.api.objects import Key
 from informers.cache import facts as cache
 from informers.cache.recovery import Trouble
 from informers.client.records import Retried, WarningReceived
 from informers.runtime import facts as runtime
 from informers.runtime.facts import Outcome
+from kcpctl.places import place_of
 from kcpctl.slim import without
 
 with without("rich"):  # structlog would draw tracebacks with it, which are never printed here: a tenth of the start
@@ -28,8 +26,6 @@ Log = Any
 _MOST_NAMED = 5
 _MOST_WARNINGS = 1000
 """Texts that are remembered as told; they may carry names, so that there is no end to them."""
-_NOT_THEIRS = (*(str(Path(module.__file__ or "").parent) for module in (informers, asyncio)), "<")
-"""Where the code of the runtime is."""
 _SLOW_SYNC = 1.0
 """Seconds after which a first sync is worth a line of its own at the usual level."""
 
@@ -72,17 +68,6 @@ def told(error: BaseException) -> str:
     """Return an error in one line."""
     text = str(error).replace("\n", "; ")
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def place_of(error: BaseException) -> str:
-    """Return where the innermost line of a controller's own code stood when the error came up: `file:line`."""
-    place, trace = "", error.__traceback__
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        if not code.co_filename.startswith(_NOT_THEIRS):
-            place = f"{code.co_filename}:{trace.tb_lineno}"
-        trace = trace.tb_next
-    return place
 
 
 class LogObserver:

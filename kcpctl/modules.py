@@ -10,6 +10,7 @@ from typing import Any
 
 from informers.api.errors import ConfigurationError
 from informers.runtime.controller import Controller
+from kcpctl.places import place_of
 
 
 def find_controllers(names: Iterable[str]) -> list[Controller[Any]]:
@@ -84,13 +85,9 @@ def _load_file(path: Path) -> ModuleType:
 
 
 def _broken(place: str, error: Exception) -> ConfigurationError:
-    """Name the place in the user's own code that raised."""
-    trace, line = error.__traceback__, ""
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        if "importlib" not in code.co_filename and code.co_filename != __file__:
-            line = f" ({code.co_filename}:{trace.tb_lineno})"
-        trace = trace.tb_next
-    if isinstance(error, SyntaxError):
-        line = f" ({error.filename}:{error.lineno})"
-    return ConfigurationError(f"expected to import {place}, but it raises {type(error).__name__}: {error}{line}")
+    """Name the line in the author's own code that is wrong; what it declares wrongly is told as it is."""
+    at = f"{error.filename}:{error.lineno}" if isinstance(error, SyntaxError) else place_of(error)
+    where, said = f" ({at})" if at else "", " ".join(str(error).split())
+    if isinstance(error, ConfigurationError):
+        return ConfigurationError(f"{said}{where}")
+    return ConfigurationError(f"expected to import {place}, but it raises {type(error).__name__}: {said}{where}")

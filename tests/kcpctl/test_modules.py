@@ -35,6 +35,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "empty.py").write_text("x = 1\n")
     (tmp_path / "broken.py").write_text("x = 1\nraise KeyError('y')\n")
     (tmp_path / "crooked.py").write_text("def (:\n")
+    (tmp_path / "misdeclared.py").write_text(SOURCE + "\n@controller(THINGS, workers=0)\nasync def third(a, b): ...\n")
+    (tmp_path / "borrowing.py").write_text("import json\n\njson.loads('{')\n")
+    (tmp_path / "informers_of_mine.py").write_text("raise KeyError('mine')\n")
+    (tmp_path / "wordy.py").write_text("raise ValueError('two\\nlines')\n")
     (tmp_path / "needy.py").write_text("import nowhere_to_be_found\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", ["", *__import__("sys").path])
@@ -75,6 +79,10 @@ def test_a_controller_that_is_named_twice_runs_once() -> None:
         ("things:number", "expected a controller 'number' in things, found a int"),
         ("broken.py", r"expected to import broken.py, but it raises KeyError: 'y' \(.*broken.py:2\)"),
         ("crooked.py", r"expected to import crooked.py, but it raises SyntaxError.*crooked.py:1\)"),
+        ("misdeclared.py", r"^controller 'third': expected at least 1 worker, found 0 \(.*misdeclared.py:21\)$"),
+        ("borrowing.py", r"raises JSONDecodeError: .*\(.*borrowing.py:3\)$"),
+        ("informers_of_mine.py", r"raises KeyError: 'mine' \(.*informers_of_mine.py:1\)$"),
+        ("wordy.py", r"raises ValueError: two lines \("),
         ("needy", r"expected to import needy, but it raises ModuleNotFoundError.*nowhere_to_be_found.*needy.py:1\)"),
     ],
 )
