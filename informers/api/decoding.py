@@ -1,5 +1,6 @@
 """Readers: from the bytes of lists, pages and watch lines to Objects, one prebuilt decoder each."""
 
+from collections.abc import Iterable
 from sys import intern
 from typing import Any, Generic, TypeVar
 
@@ -7,6 +8,7 @@ import msgspec
 
 from informers.api.errors import DecodeError, Status
 from informers.api.objects import _EMPTY, Key, Object
+from informers.api.peeking import Path, Peek, Peeker
 from informers.api.resources import Resource
 
 T = TypeVar("T")
@@ -110,6 +112,12 @@ class Reader(Generic[T]):
         self._cluster = cluster if cluster != "*" else ""
         self._shard = shard if shard != "*" else ""
         self._labels: dict[bytes, dict[str, str]] = {b"{}": _EMPTY, b"null": _EMPTY}
+        self._peeker: Peeker | None = None
+
+    def peek_at(self, paths: Iterable[Path]) -> None:
+        """Read what is at these paths together with the head, from now on, for `Object.peek`."""
+        peeker = Peeker(_Head, paths)
+        self._peeker = peeker if peeker.paths else None
 
     def object(self, raw: bytes) -> Object[T]:
         """Read one object; raises `DecodeError` when it is not one."""
@@ -156,7 +164,9 @@ class Reader(Generic[T]):
             if known is not None and lines.startswith(known[1], start):
                 try:
                     obj = read(lines[start + known[0] : end - 1])
-                except msgspec.DecodeError:  # other fields may follow the object, or it is malformed: the slow way tells
+                except (
+                    msgspec.DecodeError
+                ):  # other fields may follow the object, or it is malformed: the slow way tells
                     into.append(self._any_event(lines[start:end]))
                 else:
                     into.append(WatchEvent(known[2], obj, obj.rv))
@@ -189,7 +199,11 @@ class Reader(Generic[T]):
             return WatchEvent(found.type, malformed=self._malformed(raw, error))
 
     def _object(self, raw: bytes) -> Object[T]:
-        meta = _decode_head(raw).metadata
+        peek = None
+        if self._peeker is None:
+            meta = _decode_head(raw).metadata
+        else:
+            meta, peek = self._peeked(self._peeker, raw)
         if not meta.name:
             raise msgspec.ValidationError("Object has no `metadata.name`")
         routing = meta.annotations or _NO_ROUTING
@@ -212,7 +226,16 @@ class Reader(Generic[T]):
             meta.deletion_timestamp,
             labels,
             self._model,
+            peek,
         )
+
+    def _peeked(self, peeker: Peeker, raw: bytes) -> tuple[_HeadMetadata, Peek | None]:
+        """Decode a head and peek; where a path leads astray nothing is there to peek at."""
+        try:
+            head = peeker.decode(raw)
+        except msgspec.ValidationError:
+            return _decode_head(raw).metadata, None
+        return head.metadata, peeker.peek(head)
 
     def _new_labels(self, raw: bytes) -> dict[str, str]:
         labels = _decode_labels(raw) or _EMPTY

@@ -7,6 +7,8 @@ from typing import Any, Generic, cast
 import msgspec
 from typing_extensions import TypeVar
 
+from informers.api.peeking import Peek
+
 T = TypeVar("T", default=dict[str, Any])
 
 CLUSTER = "kcp.io/cluster"
@@ -128,6 +130,8 @@ class Object(msgspec.Struct, Generic[T], frozen=True, gc=False, eq=False):
     interned_labels: dict[str, str] = _EMPTY
     """Shared between objects with equal labels; read `labels` instead."""
     model: type[T] | None = None
+    peek: Peek | None = None
+    """What the reader read of the body on its way, for indexes."""
 
     @property
     def name(self) -> str:

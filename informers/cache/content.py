@@ -1,14 +1,18 @@
 """Objects by key with their indexes: what a store holds at one time."""
 
 from collections.abc import Iterable, Mapping
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from informers.api.clusters import WILDCARD
 from informers.api.objects import Key, Object
+from informers.api.peeking import Path, Peek
 from informers.cache.index import Index
-from informers.cache.indexers import DependsOn
+from informers.cache.indexers import DependsOn, paths
 
 T = TypeVar("T")
+
+_Move: TypeAlias = tuple[Index[T], tuple[str, ...], tuple[str, ...]]
+"""An index, where it has an object, and where it is to have it."""
 
 
 class Content(Generic[T]):
@@ -18,13 +22,15 @@ class Content(Generic[T]):
     the object. An object that an indexer raises for does not come in, and what was there before stays.
     """
 
-    __slots__ = ("_by_body", "_by_labels", "_indexes", "_places", "bytes", "objects")
+    __slots__ = ("_by_body", "_by_labels", "_by_path", "_indexes", "_paths", "_places", "bytes", "objects")
 
     def __init__(self, indexes: Iterable[Index[T]]) -> None:
         """Start empty, with these empty indexes."""
         self.objects: dict[Key, Object[T]] = {}
         self._indexes: dict[str, Index[T]] = {}
         self._by_labels: tuple[Index[T], ...] = ()
+        self._by_path: tuple[Index[T], ...] = ()
+        self._paths: tuple[Path, ...] = ()
         self._by_body: tuple[Index[T], ...] = ()
         for index in indexes:
             self.add_index(index)
@@ -42,6 +48,9 @@ class Content(Generic[T]):
         self._indexes[index.name] = index
         if index.decided_by is DependsOn.LABELS:
             self._by_labels = (*self._by_labels, index)
+        elif index.decided_by is DependsOn.PATH:
+            self._by_path = (*self._by_path, index)
+            self._paths = ()
         elif index.decided_by is DependsOn.BODY:
             self._by_body = (*self._by_body, index)
 
@@ -50,7 +59,7 @@ class Content(Generic[T]):
         if not self._indexes:
             return False
         self._indexes.popitem()
-        self._by_labels = self._by_body = ()
+        self._by_labels = self._by_path = self._by_body = ()
         return True
 
     def empty_copy(self) -> "Content[T]":
@@ -64,22 +73,30 @@ class Content(Generic[T]):
         if old is None:
             self._put_new(obj)
             return None
-        moves: list[tuple[Index[T], Iterable[str], tuple[str, ...]]] = []
-        for index in self._by_body:
-            values, was = index.values(obj), index.last_values(old)
-            if values != was:
-                moves.append((index, was, values))
-        if old.interned_labels is not obj.interned_labels:  # equal labels are mostly one dict
-            for index in self._by_labels:
-                values, was = index.values(obj), index.last_values(old)
-                if values != was:
-                    moves.append((index, was, values))
+        moves = self._moves(self._by_body, old, obj) if self._by_body else []
+        if self._by_path and not (old.peek is obj.peek and self._says_all(obj.peek)):  # equal ones are mostly one
+            moves += self._moves(self._by_path, old, obj)
+        if self._by_labels and old.interned_labels is not obj.interned_labels:  # and equal labels one dict
+            moves += self._moves(self._by_labels, old, obj)
         self.objects[key] = obj
         self.bytes += len(obj.raw) - len(old.raw)
         for index, was, values in moves:
             index.discard(key, was)
             index.add(key, values)
         return old
+
+    def _says_all(self, peek: Peek | None) -> bool:
+        """Say whether it has all the paths of the indexes; nearly always it has those of the last one that did."""
+        if peek is None:
+            return False
+        if peek.paths is not self._paths and {*peek.paths}.issuperset(paths(i.indexer for i in self._by_path)):
+            self._paths = peek.paths
+        return peek.paths is self._paths
+
+    def _moves(self, indexes: tuple[Index[T], ...], old: Object[T], new: Object[T]) -> list[_Move[T]]:
+        """Return what is found elsewhere from now on; raises `IndexerFailed`."""
+        compared = ((index, index.last_values(old), index.values(new)) for index in indexes)
+        return [move for move in compared if move[1] != move[2]]
 
     def _put_new(self, obj: Object[T]) -> None:
         key = obj.key

@@ -71,10 +71,10 @@ class Index(Generic[T]):
         except IndexerFailed:
             return ()
 
-    def last_values(self, old: Object[T]) -> Iterable[str]:
+    def last_values(self, old: Object[T]) -> tuple[str, ...]:
         """Return what the stored object is under."""
         if self._remembered is None:
-            return self.indexer(old)
+            return self.values_if_any(old)
         values = self._remembered.get(old.key, ())
         return (values,) if isinstance(values, str) else values
 

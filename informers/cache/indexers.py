@@ -1,14 +1,16 @@
 """Functions from an object to the values it is found under, ready-made ones for what most controllers ask."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from operator import attrgetter
-from typing import Any, Optional, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
+from informers.api.errors import ConfigurationError
 from informers.api.objects import Object
+from informers.api.peeking import Path, look, texts
 
 T = TypeVar("T")
 
@@ -68,11 +70,42 @@ def by_label(name: str) -> Indexer[Any]:
     return _ByLabel(name)
 
 
+@dataclass(frozen=True)
+class _ByPath:
+    path: Path
+
+    def __call__(self, obj: Object[Any]) -> tuple[str, ...]:
+        peek = obj.peek
+        if peek is not None and self.path in peek.paths:
+            return peek.found[peek.paths.index(self.path)]
+        try:
+            return texts(look(self.path)(obj.raw))
+        except msgspec.ValidationError:  # a step that holds no fields
+            return ()
+
+
+@cache  # equal paths give one function, so that two controllers may declare the same index
+def by_path(*path: str) -> Indexer[Any]:
+    """Find objects by what is at a path of field names: a text, a number, a boolean, or each entry of a list of those.
+
+    Booleans are found as "true" and "false". Where a step is missing or is no object there is no value.
+    """
+    if not path:
+        raise ConfigurationError("expected the path of a field, such as by_path('spec', 'nodeName'), found none")
+    return _ByPath(path)
+
+
+def paths(indexers: Iterable[Indexer[Any]]) -> list[Path]:
+    """Return the paths that indexers ask for, so that readers can peek at them."""
+    return [indexer.path for indexer in indexers if isinstance(indexer, _ByPath)]
+
+
 class DependsOn(Enum):
     """What of an object decides where an indexer finds it."""
 
     KEY = "key"
     LABELS = "labels"
+    PATH = "path"
     BODY = "body"
 
 
@@ -80,44 +113,6 @@ def depends_on(indexer: Indexer[Any]) -> DependsOn:
     """Return what decides; but for the body, asking again costs less than remembering the answer, and never raises."""
     if indexer in (by_namespace, by_cluster):
         return DependsOn.KEY
-    return DependsOn.LABELS if isinstance(indexer, _ByLabel) else DependsOn.BODY
-
-
-@cache  # equal arguments give one function, so that two controllers may declare the same index
-def by_path(*path: str) -> Indexer[Any]:
-    """Find objects by what is at a path of field names: a text, a number, a boolean, or each entry of a list of those.
-
-    Booleans are found as "true" and "false". Where a step is missing or is no object there is no value.
-    """
-    decode = _decoder(path)
-    last_of = attrgetter(".".join("next" for _ in path))
-
-    def indexer(obj: Object[Any]) -> tuple[str, ...]:
-        try:
-            found = last_of(decode(obj.raw))
-        except (msgspec.ValidationError, AttributeError):  # a step that holds no fields, or that is not there
-            return ()
-        if isinstance(found, list):
-            return tuple(map(_text, found))
-        return () if found is None else (_text(found),)
-
-    return indexer
-
-
-def _decoder(path: tuple[str, ...]) -> Callable[[bytes], Any]:
-    """Return a decoder that reads only what leads to the path's end."""
-    shape: Any = Any
-    for step in reversed(path):
-        field = ("next", Optional[shape], msgspec.field(name=step, default=None))  # noqa: UP045 — made at run time
-        shape = msgspec.defstruct("Step", [field], gc=False)
-    return msgspec.json.Decoder(shape).decode
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return str(value)
-    raise TypeError(f"expected a text, a number or a boolean to index by, found {type(value).__name__}")
+    if isinstance(indexer, _ByLabel):
+        return DependsOn.LABELS
+    return DependsOn.PATH if isinstance(indexer, _ByPath) else DependsOn.BODY

@@ -12,14 +12,14 @@ from informers.cache.backlog import Backlog
 from informers.cache.facts import Observe, Origin, Quarantined, Released, ignore
 from informers.cache.handlers import Handlers, Registration
 from informers.cache.histories import History
-from informers.cache.indexers import CLUSTER, Indexer, by_cluster
+from informers.cache.indexers import CLUSTER, Indexer, by_cluster, paths
 from informers.cache.listers import Lister
 from informers.cache.notices import Handler
 from informers.cache.policy import Policy
 from informers.cache.quarantine import Quarantine
 from informers.cache.reflector import Reflector
 from informers.cache.slices import Slices
-from informers.cache.source import BoundSource, Readable, Source
+from informers.cache.source import BoundSource, Readable
 from informers.cache.statistics import HandlerStatistics, InformerStatistics
 from informers.cache.store import Store
 from informers.cache.transform import Transform, Transformed
@@ -68,8 +68,11 @@ class SharedInformer(Generic[T]):
             lambda key: observe(Released(self.origin, key)),
         )
         self._handlers: Handlers[T] = Handlers(self._store, self.origin, observe)
+        source = BoundSource(client, collection)
+        self._reader = source.reader
+        self._reader.peek_at(paths(indexes.values()))
         self._reflector = Reflector(
-            _source(client, collection, transform),
+            source if transform is None else Transformed(source, transform, self._reader),
             self._store,
             self._quarantine,
             audience=self._handlers,
@@ -127,8 +130,13 @@ class SharedInformer(Generic[T]):
         """
         return self._reflector.historian.history
 
+    @property
+    def careful(self) -> bool:
+        """Whether a server that says nothing of its store has to show its history after each break."""
+        return self._reflector.historian.careful
+
     def be_careful(self) -> None:
-        """Have the server show its history from now on."""
+        """Have it do so from now on."""
         self._reflector.historian.careful = True
 
     @property
@@ -167,6 +175,7 @@ class SharedInformer(Generic[T]):
         Raises `ConfigurationError` when another function has the name.
         """
         self._store.add_indexer(name, indexer)
+        self._reader.peek_at(paths(self._store.indexers.values()))
         self._handlers.late.set()
 
     def statistics(self) -> InformerStatistics:
@@ -211,11 +220,6 @@ class SharedInformer(Generic[T]):
             for _ in self._handlers.catch_up():
                 if slices.over():
                     await slices.turn()
-
-
-def _source(client: Readable, collection: Collection[T], transform: Transform | None) -> Source[T]:
-    source = BoundSource(client, collection)
-    return source if transform is None else Transformed(source, transform, source.reader)
 
 
 def _handler_statistics(registration: Registration[T]) -> HandlerStatistics:

@@ -81,14 +81,20 @@ def take_apart(replacement: Replacement[T], *, initial: bool) -> Changes[T]:
             yield None
     for key in absent:
         yield Notice(old.pop(key), None, key, False, replacement.absence)
+    yield from _arrivals(old, new, initial)
+    while replacement.old.drop_index():
+        yield None
+
+
+def _arrivals(old: dict[Key, Object[T]], new: dict[Key, Object[T]], initial: bool) -> Changes[T]:
+    """Go through what is new or other than before; empties `old`."""
     if not old:
         for key, obj in new.items():
             yield Notice(None, obj, key, initial)
-    for number, (key, obj) in enumerate(new.items() if old else ()):
+        return
+    for number, (key, obj) in enumerate(new.items()):
         known = old.pop(key, None)
         if known is not obj:
             yield Notice(known, obj, key, initial)
         elif not number % _STRIDE:
             yield None
-    while replacement.old.drop_index():
-        yield None

@@ -52,9 +52,7 @@ class Dechunker:
                 at = self._line_at(data, at, end)
         return b"".join(pieces), at
 
-    def _alike(
-        self, data: bytes | bytearray, view: memoryview, at: int, end: int, pieces: list[memoryview]
-    ) -> int:
+    def _alike(self, data: bytes | bytearray, view: memoryview, at: int, end: int, pieces: list[memoryview]) -> int:
         """Take the whole chunks that follow, as long as they have the size of the last one; return where they end."""
         between, size = self._between, self._size
         step = len(between) + size

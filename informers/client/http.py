@@ -32,7 +32,7 @@ from informers.api.errors import (
 from informers.client.credentials import Credentials
 from informers.client.queueing import Turn, queue_watch
 from informers.client.sockets import watched_socket
-from informers.client.tap import TappedResponse
+from informers.client.tap import TappedResponse, tapped
 from informers.client.transport import Request, Response, Timeouts
 from informers.client.wire import Unzipped
 
@@ -132,8 +132,8 @@ class HttpTransport:
             raise _unconnected(turn, self._name, request.timeouts) from error
         except _ERRORS as error:
             raise _failure(error, self._name, request.timeouts) from error
-        if isinstance(response, TappedResponse) and response.tap is not None and response.tap.open:
-            response.tap.limit(request.timeouts.idle, deadline)
+        if (tap := tapped(response)) is not None:
+            tap.limit(request.timeouts.idle, deadline)
         return HttpResponse(response, self._name, request.timeouts)
 
     def _check_open(self) -> None:
@@ -197,8 +197,8 @@ class _Chunks:
     __slots__ = ("_name", "_read", "_timeouts")
 
     def __init__(self, response: aiohttp.ClientResponse, name: str, timeouts: Timeouts) -> None:
-        tapped = isinstance(response, TappedResponse) and response.tap is not None and response.tap.open
-        self._read = response.tap.read if tapped else response.content.readany
+        tap = tapped(response)
+        self._read = response.content.readany if tap is None else tap.read
         self._name = name
         self._timeouts = timeouts
 

@@ -39,6 +39,12 @@ class TappedResponse(aiohttp.ClientResponse):
         return self
 
 
+def tapped(response: aiohttp.ClientResponse) -> "Tap | None":
+    """Return what the answer's body is to be read from; None where aiohttp has it."""
+    tap = response.tap if isinstance(response, TappedResponse) else None
+    return tap if tap is not None and tap.open else None
+
+
 class Tap(BufferedProtocol):
     """Stands between a connection and aiohttp's protocol, and keeps the body to itself if it is a chunked one.
 
@@ -114,9 +120,9 @@ class Tap(BufferedProtocol):
             self._heard = self._loop.time()
             self._take_body(self._dechunker, self._buffer, nbytes)
 
-    def eof_received(self) -> bool | None:
+    def eof_received(self) -> None:
         """Pass on that the server says no more."""
-        return self._handler.eof_received()
+        self._handler.eof_received()
 
     def pause_writing(self) -> None:
         """Pass on that the request waits."""
