@@ -7,6 +7,7 @@ could not be reached (controllers.publishing), and a malformed selector waits fo
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 import msgspec
 
@@ -21,7 +22,7 @@ from controllers.kinds import (
     Slice,
 )
 from controllers.names import CACHE, SHARD_CHANGED
-from controllers.publishing import FAILED, Decision, Held, decide, urls_condition
+from controllers.publishing import FAILED, Decision, decide, urls_condition
 from controllers.references import (
     EXPORT_INDEX,
     PARTITION_INDEX,
@@ -32,8 +33,8 @@ from controllers.references import (
     partition_of_slice,
     references_to_export,
 )
+from controllers.resolving import Found, Resolver, reference_of
 from controllers.sightings import ExportMemory, ShardMemory
-from controllers.urls import is_url_for
 from informers.api.conditions import (
     Condition,
     find,
@@ -43,7 +44,7 @@ from informers.api.conditions import (
     set_condition,
     to_json,
 )
-from informers.api.errors import Ambiguous, CacheError
+from informers.api.errors import CacheError
 from informers.api.objects import Object
 from informers.api.resources import Resource
 from informers.api.selectors import EVERYTHING, LabelSelector, SelectorError
@@ -81,13 +82,6 @@ class _Wish:
         return Result(status=status, error=error)
 
 
-class _Export(msgspec.Struct, frozen=True):
-    """What is known of a slice's export: where it is, and whether it is only held. Neither means that it is gone."""
-
-    cluster: str | None = None
-    held: Held | None = None
-
-
 @dataclass(frozen=True)
 class EndpointSlices:
     """Says what a slice should publish, from what is known of shards, exports and partitions."""
@@ -107,9 +101,9 @@ class EndpointSlices:
         known = self.shards.shards() if complete else self.shards.only(self.shard_name)
         if not complete and (published or not known.seen):
             return None  # nothing is known that could add to it, or take from it
-        wish = _Wish(list(status.conditions), cluster.now())
+        wish, resolver = _Wish(list(status.conditions), cluster.now()), Resolver(self.exports, self.shard_name)
         try:
-            export = self._export(obj, cluster, complete, published)
+            export = resolver.find(obj, cluster, published, complete=complete, since=known.since)
         except CacheError as error:
             return _lookup_failed(obj, wish, error)
         if export.cluster is None:
@@ -121,69 +115,28 @@ class EndpointSlices:
         if not known.seen and not published:
             wish.set(mark_false(URLS_READY, FAILED, "no Shards known"))
             return wish.result(obj)
-        decision = decide(published, export.cluster, spec.export.name, known, selector)
+        has_left = partial(resolver.has_left, export, cluster)
+        decision = decide(published, export.cluster, spec.export.name, known, selector, has_left=has_left)
         wish.endpoints = decision.urls
         wish.set(urls_condition(URLS_READY, decision, wish.find(URLS_READY), wish.now, export=export.held))
         return wish.result(obj)
 
-    def _export(self, obj: Object[Slice], cluster: Cluster, complete: bool, published: Sequence[str]) -> _Export:
-        """Find the slice's export, local first, then in the cache; what is missing without evidence is held.
-
-        One that is held counts beside one that is there: of two of the same path nobody can say which is meant. An
-        export that has its home here, and is not there, is gone; so is one that was deleted before our eyes, and one
-        that nothing was ever published for.
-        """
-        reference, name = _reference(obj)
-        halves = cluster.pair(EXPORTS, CACHE).cluster("*")
-        found = halves if complete or halves.local is None else halves.local
-        everywhere = found.by_index(REFERENCE_INDEX, f"{reference}:{name}")
-        there = {export.cluster for export in everywhere if export.key.shard != self.shard_name}  # no copies of ours
-        is_here = any(not export.key.shard for export in everywhere)
-        known = there if is_here or not complete else there | self.exports.clusters(reference, name)
-        if len(known) > 1:
-            raise Ambiguous(f"multiple APIExports found for {reference}:{name}: in {', '.join(sorted(known))}")
-        if there:
-            return _Export(there.pop())
-        sighting = self.exports.seen(reference, name)
-        what = f"APIExport {reference}|{name}"
-        if sighting is not None:
-            since = sighting.held_since  # None while the list that lacks it is still being told
-            return _Export(sighting.what.cluster, Held(what, "it is not listed any more", since) if since else None)
-        if not published or _has_its_home_here(obj, cluster, published) or self.exports.evidently_gone(reference, name):
-            return _Export()
-        return _Export(None, Held(what, "no server is known to have it", self.shards.shards().since))
-
-
-def _has_its_home_here(obj: Object[Slice], cluster: Cluster, published: Sequence[str]) -> bool:
-    """Say whether the export that the URLs were published for belongs in a logical cluster of the local server.
-
-    A path says little, since two shards may have it; the URLs tell whose export it was.
-    """
-    reference, name = _reference(obj)
-    homes = {one.cluster for one in cluster.lister(LOGICAL_CLUSTERS).cluster("*").by_index(REFERENCE_INDEX, reference)}
-    return reference in homes or any(is_url_for(url, home, name) for url in published for home in homes)
-
-
-def _reference(obj: Object[Slice]) -> tuple[str, str]:
-    export = obj.value.spec.export
-    return export.path or obj.cluster, export.name
-
 
 def _lookup_failed(obj: Object[Slice], wish: _Wish, error: Exception) -> Result:
     """Keep the endpoints, say so, and try again."""
-    wish.set(mark_false(EXPORT_VALID, "InternalError", f"Error getting APIExport {'|'.join(_reference(obj))}"))
+    wish.set(mark_false(EXPORT_VALID, "InternalError", f"Error getting APIExport {'|'.join(reference_of(obj))}"))
     wish.set(mark_unknown(URLS_READY, FAILED))
     return wish.result(obj, error=error)
 
 
-def _without_export(obj: Object[Slice], wish: _Wish, export: _Export, published: Sequence[str]) -> Result:
+def _without_export(obj: Object[Slice], wish: _Wish, export: Found, published: Sequence[str]) -> Result:
     """Empty a slice whose export is gone; leave one alone whose export is held and whose cluster nobody knows."""
     if export.held is not None:
         decision = Decision(tuple(published))
         wish.set(urls_condition(URLS_READY, decision, wish.find(URLS_READY), wish.now, export=export.held))
         return wish.result(obj)
     wish.endpoints = ()
-    wish.set(mark_false(EXPORT_VALID, "APIExportNotFound", f"Error getting APIExport {'|'.join(_reference(obj))}"))
+    wish.set(mark_false(EXPORT_VALID, "APIExportNotFound", f"Error getting APIExport {'|'.join(reference_of(obj))}"))
     wish.set(mark_false(URLS_READY, FAILED))
     return wish.result(obj)
 

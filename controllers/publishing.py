@@ -1,7 +1,7 @@
 """Which URLs are published: added when a shard is known, removed only on evidence, held otherwise."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 import msgspec
@@ -64,12 +64,21 @@ class Decision(msgspec.Struct, frozen=True):
     unusable: tuple[Unusable, ...] = ()
 
 
-def decide(published: Sequence[str], cluster: str, export: str, shards: Shards, selector: LabelSelector) -> Decision:
+def decide(
+    published: Sequence[str],
+    cluster: str,
+    export: str,
+    shards: Shards,
+    selector: LabelSelector,
+    *,
+    has_left: Callable[[str], bool] = lambda cluster: True,
+) -> Decision:
     """Say which URLs to publish for the export `cluster`/`export` over the selected shards.
 
     A Shard that is held counts as one that is there, so that old and new slices agree. A published URL goes only on
-    evidence: its Shard is known and no longer selected, or bears another URL now, or was
-    deleted before our eyes, or the export itself moved to another cluster. Any other stays, and is named in `held`.
+    evidence: its Shard is known and no longer selected, or bears another URL now, or was deleted before our eyes, or
+    the URL is for another cluster, which `has_left` says that the export is evidently not in. Any other stays, and is
+    named in `held`.
     """
     wanted: dict[str, SeenShard] = {}
     elsewhere: set[str] = set()
@@ -92,8 +101,13 @@ def decide(published: Sequence[str], cluster: str, export: str, shards: Shards, 
         if shard.held_since is not None
     ]
     left = [url for url in dict.fromkeys(published) if url not in wanted and url not in elsewhere]
-    moved = _moved(left, wanted, export)
-    held += [Held(url, _unaccounted(unusable), shards.since) for url in left if url not in moved]
+    others = _in_other_clusters(left, wanted, export)
+    held += [Held(url, _unaccounted(unusable), shards.since) for url in left if url not in others]
+    held += [
+        Held(url, f"APIExport {other}|{export} may still be there", shards.since)
+        for url, other in others.items()
+        if not has_left(other)
+    ]
     urls = wanted.keys() | {h.what for h in held}
     return Decision(tuple(sorted(urls)), tuple(sorted(held, key=lambda h: h.what)), tuple(sorted(unusable)))
 
@@ -108,27 +122,27 @@ def _composed(urls: frozenset[str], cluster: str, export: str) -> set[str]:
     return found
 
 
-def _moved(urls: Sequence[str], wanted: dict[str, SeenShard], export: str) -> set[str]:
-    """Return those of the URLs that are a wanted shard's for the same export name in another cluster.
+def _in_other_clusters(urls: Sequence[str], wanted: dict[str, SeenShard], export: str) -> dict[str, str]:
+    """Return those of the URLs that are a wanted shard's for the same export name in another cluster, and that cluster.
 
     Each is looked up by what is around its cluster's name: an export that moves leaves as many URLs as there are
     shards, and comparing all with all took seconds.
     """
     if not urls:
-        return set()
+        return {}
     surroundings = set()
     for shard in wanted.values():
         before, _, behind = virtual_workspace_url(shard.url, _ANY_CLUSTER, export).partition(_ANY_CLUSTER)
         surroundings.add((before, behind))
-    return {url for url in urls if any(around in surroundings for around in _segments(url))}
+    return {url: piece for url in urls for before, piece, behind in _pieces(url) if (before, behind) in surroundings}
 
 
-def _segments(url: str) -> Iterator[tuple[str, str]]:
-    """Yield what is before and behind each piece of the URL that stands between two slashes."""
+def _pieces(url: str) -> Iterator[tuple[str, str, str]]:
+    """Yield each piece of the URL that stands between two slashes, between what is before and behind it."""
     start = url.find("/") + 1
     while (end := url.find("/", start)) >= 0:
         if end > start:
-            yield url[:start], url[end:]
+            yield url[:start], url[start:end], url[end:]
         start = end + 1
 
 

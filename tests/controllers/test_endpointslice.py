@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from controllers.kinds import EXPORTS, PARTITIONS, SLICES
+from controllers.kinds import EXPORTS, LOGICAL_CLUSTERS, PARTITIONS, SLICES
 from informers.api.objects import Object
 from informers.cache.notices import Evidence
 from tests.controllers.world import Knowledge, made, shard
@@ -235,6 +235,65 @@ async def test_an_export_that_nobody_knows_after_a_restart_keeps_its_endpoints()
     assert found is not None
     assert found[0] == list(published)
     assert found[1]["EndpointURLsReady"][:2] == ("Unknown", "EndpointsHeld")
+
+
+def far(cluster: str, *, path: str = "root:far") -> Object[Any]:
+    return made(EXPORTS, "widgets", cluster, shard="beryl", annotations={"kcp.io/path": path})
+
+
+async def test_urls_for_another_cluster_stay_while_nobody_saw_the_export_leave_it() -> None:
+    found = await wished(knowing(AMBER, far("c9")), slice_(url("amber", "c8"), path="root:far"))
+
+    assert found is not None
+    assert found[0] == [url("amber", "c8"), url("amber", "c9")]
+    assert found[1]["EndpointURLsReady"] == (
+        "Unknown",
+        "EndpointsHeld",
+        f"{url('amber', 'c8')} is held: APIExport c8|widgets may still be there (since 2026-01-01T00:00:00Z)",
+    )
+
+
+async def test_urls_for_another_cluster_stay_while_the_export_there_is_held_under_any_path() -> None:
+    other = far("c8", path="root:other")
+    known = knowing(AMBER, far("c9"), other)
+    known.lose(other, "cache", Evidence.ABSENT_IN_NEW_HISTORY)
+
+    found = await wished(known, slice_(url("amber", "c8"), path="root:far"))
+
+    assert found is not None
+    assert found[0] == [url("amber", "c8"), url("amber", "c9")]
+
+
+def deleted_elsewhere() -> Knowledge:
+    known = knowing(AMBER, far("c8"))
+    known.lose(far("c8"), "cache")
+    known.show(far("c9"), "cache")
+    return known
+
+
+@pytest.mark.parametrize(
+    ("known", "path"),
+    [
+        (deleted_elsewhere(), "root:far"),
+        (knowing(AMBER, far("c9"), far("c8", path="root:other")), "root:far"),
+        (knowing(AMBER, far("c9"), made(LOGICAL_CLUSTERS, "cluster", "c8")), "root:far"),
+        (knowing(AMBER, far("c9")), "c9"),
+    ],
+    ids=["deleted", "renamed", "its home is here, without it", "the slice names the cluster"],
+)
+async def test_urls_for_another_cluster_go_with_the_export_that_evidently_left_it(known: Knowledge, path: str) -> None:
+    found = await wished(known, slice_(url("amber", "c8"), path=path))
+
+    assert found is not None
+    assert found[0] == [url("amber", "c9")]
+    assert found[1]["EndpointURLsReady"] == TRUE
+
+
+async def test_an_export_that_comes_here_takes_the_place_of_one_elsewhere() -> None:
+    found = await wished(knowing(AMBER, EXPORT), slice_(url("amber", "c9"), path="root:one"))
+
+    assert found is not None
+    assert found[0] == [url("amber")]
 
 
 async def test_a_url_that_matches_no_known_shard_after_a_restart_is_held() -> None:

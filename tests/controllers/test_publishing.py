@@ -83,6 +83,15 @@ def test_an_export_that_moved_to_another_cluster_takes_its_urls_along() -> None:
     assert decided([url("amber", "c0")], known(AMBER)) == Decision((url("amber"),))
 
 
+def test_urls_for_a_cluster_that_the_export_may_still_be_in_are_held() -> None:
+    old = [url("amber", "c0"), url("amber", "c2")]
+
+    decision = decide(old, "c1", "e", known(AMBER), EVERYTHING, has_left=lambda cluster: cluster == "c2")
+
+    assert decision.urls == (url("amber", "c0"), url("amber"))
+    assert [(held.what, held.why) for held in decision.held] == [(old[0], "APIExport c0|e may still be there")]
+
+
 def test_an_export_that_moves_takes_all_its_urls_along_whatever_stands_around_the_clusters_name() -> None:
     """A thousand shards: comparing every old URL with each of them held the loop for 49 s."""
     bases = [f"https://s{n}:6443/some/path?a=b" for n in range(1000)]
