@@ -5,6 +5,7 @@ A command's settings are one frozen dataclass; the parser, the variables' names 
 
 import argparse
 import dataclasses
+import math
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -199,24 +200,40 @@ def _converted(field: "dataclasses.Field[Any]", found: Any, origin: Origin) -> A
             raise wrong("true or false")
         return truth
     if kind in (int, float):
-        try:
-            number = kind(found)
-        except (TypeError, ValueError):
-            raise wrong("a number") from None
+        number = _number(kind, found)
+        if number is None:
+            raise wrong("a number" if kind is float else "a whole number")
         if number < 0 or (field.name == "port" and number > 65535):
             raise wrong("a number from 0 to 65535" if field.name == "port" else "a number that is not negative")
         return number
     if get_origin(kind) is tuple:
-        items = [found] if isinstance(found, str) and origin.kind != "environment" else found
-        items = items.split(",") if isinstance(items, str) else items
-        if not all(isinstance(item, get_args(kind)[0]) for item in items):
+        items = _items(found, origin)
+        if items is None or not all(isinstance(item, get_args(kind)[0]) for item in items):
             raise wrong("a list of texts")
         return tuple(item for item in items if item)
-    if not isinstance(found, (str, Path)):
+    if not isinstance(found, (str, Path)) or (not str(found) and field.default):
         raise wrong("a text")
     if field.metadata["choices"] and found not in field.metadata["choices"]:
         raise wrong(f"one of {', '.join(field.metadata['choices'])}")
     return Path(found) if kind is Path else str(found)
+
+
+def _number(kind: type[int] | type[float], found: object) -> int | float | None:
+    """Return a number of that type; None for what is none, for truths, and for what would lose something."""
+    if isinstance(found, bool) or not isinstance(found, (str, int, float)):
+        return None
+    try:
+        number = kind(found)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) and (isinstance(found, str) or number == found) else None
+
+
+def _items(found: object, origin: Origin) -> list[Any] | None:
+    """Return the items of a list; None for what is none. One text is a list, with commas where it is a variable."""
+    if isinstance(found, str):
+        return found.split(",") if origin.kind == "environment" else [found]
+    return list(found) if isinstance(found, (list, tuple)) else None
 
 
 def _text(value: Any) -> str:

@@ -95,7 +95,7 @@ def test_a_module_without_controllers(tmp_path: Path, module: str, told: str) ->
             "shard.example.com",
             "expected a URL such as https://a.example.com:6443 for --shard-base-url",
         ),
-        ("--port", "many", "expected a number for --port, found 'many' (flag --port)"),
+        ("--port", "many", "expected a whole number for --port, found 'many' (flag --port)"),
         ("--bind-address", "192.0.2.1", "expected an address to listen on, found 192.0.2.1"),
         ("--data-dir", "/proc/nowhere", "expected to write to the data directory /proc/nowhere"),
     ],

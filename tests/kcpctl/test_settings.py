@@ -48,7 +48,12 @@ def test_one_file_serves_all_commands(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "environ", "told"),
     [
-        ({"port": "x"}, {}, "expected a number from 0 to 65535|expected a number for --port, found 'x'"),
+        ({"port": "x"}, {}, "expected a whole number for --port, found 'x'"),
+        ({"port": "1.5"}, {}, "expected a whole number for --port, found '1.5'"),
+        ({"grace": "nan"}, {}, "expected a number for --grace, found 'nan'"),
+        ({}, {"KCPCTL_GRACE": "inf"}, "expected a number for --grace, found 'inf' .environment KCPCTL_GRACE"),
+        ({"data_dir": ""}, {}, "expected a text for --data-dir, found ''"),
+        ({"bind_address": ""}, {}, "expected a text for --bind-address, found ''"),
         ({"port": "70000"}, {}, "expected a number from 0 to 65535 for --port, found '70000'"),
         (
             {},
@@ -72,8 +77,14 @@ def test_a_wrong_value_is_one_line_with_its_origin(flags: dict[str, str], enviro
     [
         ("prot = 1", "sets 'prot', which is no setting"),
         ("port = ", "expected TOML in"),
-        ('port = "x"', "expected a number for --port, found 'x' .file"),
+        ('port = "x"', "expected a whole number for --port, found 'x' .file"),
+        ("port = true", "expected a whole number for --port, found True .file"),
+        ("port = 7.9", "expected a whole number for --port, found 7.9 .file"),
+        ("grace = true", "expected a number for --grace, found True .file"),
+        ("grace = nan", "expected a number for --grace, found nan .file"),
         ("shard-label = [1]", "expected a list of texts for --shard-label"),
+        ("shard-label = 5", "expected a list of texts for --shard-label, found 5 .file"),
+        ('shard-label = {region = "eu"}', "expected a list of texts for --shard-label"),
     ],
 )
 def test_a_wrong_file_is_one_line(tmp_path: Path, text: str, told: str) -> None:
@@ -87,4 +98,4 @@ def test_a_wrong_file_is_one_line(tmp_path: Path, text: str, told: str) -> None:
 def test_a_wrong_setting_ends_the_process_with_code_two(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["cache", "--print-config", "--port", "many"]) == 2
 
-    assert capsys.readouterr().err == "kcpctl: expected a number for --port, found 'many' (flag --port)\n"
+    assert capsys.readouterr().err == "kcpctl: expected a whole number for --port, found 'many' (flag --port)\n"
