@@ -7,21 +7,24 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from errno import EADDRINUSE
+from functools import partial
 
 from aiohttp import web
 from aiohttp.http import HttpProcessingError
+from aiohttp.web_protocol import RequestPayloadError
 from aiohttp.web_request import BaseRequest
 
 from kcpctl.apiserver.exchange import Answer, Application, Incoming
+from kcpctl.apiserver.failures import Failure, bad_request, failure
 from kcpctl.apiserver.http import requests, streams
+from kcpctl.apiserver.http.connections import SERVER, Connections, Limits, refusal, whole
 from kcpctl.apiserver.writing.decoding import LARGEST_BODY
 
 _MAX_HEAD = 1024 * 1024
 """Bytes of a request line or header: Go's limit for all of them together."""
-_SERVER = ("Server", "kcpctl")
 _BACKLOG = 1024
-_PATIENCE = 60.0
-"""Seconds within which a body has to arrive: what kube-apiserver gives a whole request."""
+_MOST_HEADERS = 1000
+_LIMITS = Limits()
 _AT_ONCE = 0.001
 """To aiohttp, no time at all means no limit."""
 
@@ -51,13 +54,13 @@ _log.addFilter(_ClientFaults())
 class Listening:
     """A running server; `serving` makes and ends it."""
 
-    def __init__(self, app: Application, patience: float = _PATIENCE) -> None:
-        """Answer with the application; a body has to arrive within `patience` seconds."""
+    def __init__(self, app: Application, limits: Limits = _LIMITS) -> None:
+        """Answer with the application; of the limits those of bodies are kept here."""
         self.address = ""
         """Such as `https://127.0.0.1:6443`."""
         self.port = 0
         self._app = app
-        self._patience = patience
+        self._limits = limits
         self._endings: set[asyncio.Timeout] = set()
         self._in_flight = 0
         self._idle = asyncio.Event()
@@ -80,16 +83,16 @@ class Listening:
         try:
             body = await self._body(request) if request.body_exists else b""
         except TimeoutError:
-            late = web.Response(status=408, text=f"expected the whole body within {self._patience:g} s\n")
-            late.force_close()
-            return late
+            return _refused(failure(408, "Timeout", f"expected the whole body within {self._limits.body:g} s"), request)
+        except RequestPayloadError as error:
+            return _refused(bad_request(f"expected a body as its headers announce it, found: {error}"), request)
         response = await self._answer(request, requests.incoming(request, body))
         if len(body) > LARGEST_BODY:
             response.force_close()  # the rest of the body is on its way, and nobody wants it
         return response
 
     async def _body(self, request: BaseRequest) -> bytes:
-        async with asyncio.timeout(self._patience):
+        async with asyncio.timeout(self._limits.body):
             return await requests.read_body(request)
 
     async def _answer(self, request: BaseRequest, incoming: Incoming) -> web.StreamResponse:
@@ -99,7 +102,7 @@ class Listening:
             return await self._stream(request, answer, accepts_gzip)
         if accepts_gzip and len(answer.body) > streams.GZIP_OVER:
             return await self._send(request, answer, streams.gzipped(streams.pieces(answer.body)), gzip=True)
-        return _whole(answer)
+        return whole(answer)
 
     async def _stream(self, request: BaseRequest, answer: Answer, accepts_gzip: bool) -> web.StreamResponse:
         """Send a stream, and close it whatever happens, as soon as the client has gone."""
@@ -111,7 +114,7 @@ class Listening:
             seen: list[bytes] = []
             large = await streams.is_large(stream, seen)
             if not large:
-                return _whole(answer, b"".join(seen))
+                return whole(answer, b"".join(seen))
             chained = streams.chained(seen, stream)
             if accepts_gzip:
                 return await self._send(request, answer, streams.gzipped(chained), gzip=True)
@@ -122,7 +125,7 @@ class Listening:
     async def _send(
         self, request: BaseRequest, answer: Answer, stream: AsyncIterator[bytes], *, gzip: bool
     ) -> web.StreamResponse:
-        response = web.StreamResponse(status=answer.status, headers=[*answer.headers, _SERVER])
+        response = web.StreamResponse(status=answer.status, headers=[*answer.headers, SERVER])
         if gzip:
             response.headers["Content-Encoding"] = "gzip"
             response.headers.add("Vary", "Accept-Encoding")
@@ -172,27 +175,29 @@ async def serving(
     port: int = 6443,
     tls: ssl.SSLContext | None = None,
     grace: float = 10.0,
-    patience: float = _PATIENCE,
+    limits: Limits = _LIMITS,
     bound: socket.socket | None = None,
 ) -> AsyncIterator[Listening]:
     """Serve the application as long as the block runs; leaving it stops in order.
 
-    Port 0 takes a free one. `grace` is how long, in seconds, requests in flight may take to finish, `patience` how long
-    a body may take to arrive. `bound` is a socket that `bind` took for the host; it is closed at the end. Raises
+    Port 0 takes a free one. `grace` is how long, in seconds, requests in flight may take to finish, `limits` what
+    clients have for theirs. `bound` is a socket that `bind` took for the host; it is closed at the end. Raises
     `PortTaken`.
     """
-    listening = Listening(app, patience)
+    listening = Listening(app, limits)
     # A client that goes away cancels its request, so that a watch that has nothing to write ends, too.
-    server = web.Server(
+    server = Connections(
         listening.handle,
+        limits,
         handler_cancellation=True,
         access_log=None,
         logger=_log,
         auto_decompress=False,  # kube-apiserver does not, and a small body could become a huge one
         max_line_size=_MAX_HEAD,
         max_field_size=_MAX_HEAD,
+        max_headers=_MOST_HEADERS,
     )
-    listener = await _listen(server, host, port, tls, bound)
+    listener = await _listen(server, host, port, tls, limits.head, bound)
     try:
         listening.port = listener.sockets[0].getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
@@ -218,24 +223,29 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 async def _listen(
-    server: web.Server, host: str, port: int, tls: ssl.SSLContext | None, bound: socket.socket | None
+    server: web.Server, host: str, port: int, tls: ssl.SSLContext | None, handshake: float, bound: socket.socket | None
 ) -> asyncio.Server:
     def protocol() -> asyncio.BaseProtocol:
         return server()
 
-    create = asyncio.get_running_loop().create_server
+    create = partial(
+        asyncio.get_running_loop().create_server,
+        protocol,
+        ssl=tls,
+        ssl_handshake_timeout=None if tls is None else handshake,
+        backlog=_BACKLOG,
+    )
     if bound is not None:
-        return await create(protocol, sock=bound, ssl=tls, backlog=_BACKLOG)
+        return await create(sock=bound)
     try:
-        return await create(protocol, host, port, ssl=tls, backlog=_BACKLOG)
+        return await create(host, port)
     except OSError as error:
         if error.errno == EADDRINUSE:
             raise PortTaken(host, port) from error
         raise
 
 
-def _whole(answer: Answer, body: bytes | None = None) -> web.Response:
-    if body is None:
-        assert isinstance(answer.body, bytes)
-        body = answer.body
-    return web.Response(body=body, status=answer.status, headers=[*answer.headers, _SERVER])
+def _refused(why: Failure, request: BaseRequest) -> web.StreamResponse:
+    response = refusal(why, request)
+    response.force_close()
+    return response

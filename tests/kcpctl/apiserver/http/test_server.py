@@ -14,6 +14,7 @@ from yarl import URL
 
 from kcpctl.apiserver.exchange import Answer, User
 from kcpctl.apiserver.http.certs import Certificates, names_for
+from kcpctl.apiserver.http.connections import Limits
 from kcpctl.apiserver.http.server import PortTaken, serving
 from kcpctl.apiserver.http.streams import GZIP_OVER
 from kcpctl.apiserver.writing.decoding import LARGEST_BODY
@@ -99,10 +100,12 @@ async def test_a_client_that_waits_for_permission_to_send_gets_it() -> None:
 
 async def test_a_body_that_does_not_come_is_not_waited_for_without_end() -> None:
     app = Script(a=lambda: Answer(200))
-    async with serving(app, port=0, patience=0.005) as server:
+    async with serving(app, port=0, limits=Limits(body=0.005)) as server:
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
         writer.write(b"POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbo")
-        assert (await reader.read()).startswith(b"HTTP/1.1 408 ")  # and the connection is closed
+        answer = await reader.read()  # to the end: the connection is closed
+        assert answer.startswith(b"HTTP/1.1 408 ")
+        assert b'"kind":"Status"' in answer
         writer.close()
         await writer.wait_closed()
 
