@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from controllers.names import CACHE
 from controllers.registration import ShardUrls
@@ -19,9 +18,10 @@ from kcpctl.apiserver.failures import Failure
 from kcpctl.apiserver.http.inprocess import InProcess
 from kcpctl.builtin import LOCAL
 from kcpctl.hosting import Host, answering, application, hosting
+from kcpctl.identity import check_urls
 from kcpctl.readiness import Readiness
 from kcpctl.requestlog import request_log
-from kcpctl.settings import RunSettings, flag
+from kcpctl.settings import RunSettings
 from kcpctl.storages import opened
 from kcpctl.workspaces import check_path
 
@@ -102,23 +102,3 @@ def shard_urls(settings: RunSettings, listening: str) -> ShardUrls:
     """Return where the shard is reached, by default where it listens."""
     base = settings.shard_base_url or listening
     return ShardUrls(base, settings.shard_external_url or base, settings.shard_virtual_workspace_url or base)
-
-
-def check_urls(settings: RunSettings) -> list[str]:
-    """Return the URLs that the settings name; raises `ConfigurationError` for one that nobody could use."""
-    names = ("shard_base_url", "shard_external_url", "shard_virtual_workspace_url")
-    found = {name: url for name in names if (url := getattr(settings, name))}
-    for name, url in found.items():
-        if not _is_usable(url):
-            raise ConfigurationError(
-                f"expected a URL such as https://a.example.com:6443 for {flag(name)}, found {url!r}"
-            )
-    return list(found.values())
-
-
-def _is_usable(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
-    except ValueError:
-        return False

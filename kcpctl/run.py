@@ -19,9 +19,9 @@ from kcpctl.answers import answering_commands
 from kcpctl.arrivals import hurry_for_new_kinds
 from kcpctl.builtin import LOCAL, labels_of
 from kcpctl.collecting import collect
-from kcpctl.embedded import check_urls
 from kcpctl.greeting import export_line, greet, kubectl, state_line
 from kcpctl.grounds import Ground, ground
+from kcpctl.identity import check_name, check_urls
 from kcpctl.modules import find_controllers
 from kcpctl.process import run_process
 from kcpctl.progress import tell_of_first_syncs
@@ -46,6 +46,7 @@ def run(settings: RunSettings, modules: Sequence[str]) -> int:
     controllers = find_controllers(modules)
     _check_context(settings)
     labels_of(settings)  # what is wrong is better told before anything begins
+    check_name(settings)
     check_urls(settings)
     logs.configure(settings.log_format, settings.verbose)
     return run_process(partial(_run, settings, controllers))
