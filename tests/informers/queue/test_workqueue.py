@@ -175,6 +175,29 @@ def test_times_of_keys_that_were_visited_sooner_are_not_kept_either(queue: Queue
     assert len(queue._waiting._heap) < 100
 
 
+def armed(clock: VirtualClock) -> int:
+    """Count the timers that would still call."""
+    return sum(timer.callback is not None for _, _, timer in clock._timers)
+
+
+def test_one_timer_serves_all_that_wait(queue: Queue, clock: VirtualClock) -> None:
+    for number in range(100):
+        queue.add_after(str(number), 1000 - number)
+
+    assert armed(clock) == 1
+
+
+@pytest.mark.parametrize("end", ["add", "close"])
+def test_no_timer_is_left_when_nothing_waits(queue: Queue, clock: VirtualClock, end: str) -> None:
+    queue.add_after("a", 3600)
+    if end == "add":
+        queue.add("a")
+    else:
+        queue.close()
+
+    assert armed(clock) == 0
+
+
 async def test_failures_wait_longer_and_longer_until_forgotten(queue: Queue, clock: VirtualClock) -> None:
     delays = [queue.add_rate_limited("a") for _ in range(3)]
     queue.forget("a")
