@@ -21,7 +21,7 @@ class Dechunker:
     Invariant: what was returned so far, joined, is what the whole chunks and the begun one hold so far.
     """
 
-    __slots__ = ("_between", "_expects", "_left", "_line", "_size", "finished")
+    __slots__ = ("_between", "_expects", "_left", "_line", "_size", "error", "finished")
 
     def __init__(self) -> None:
         """Expect the size of the first chunk."""
@@ -31,13 +31,15 @@ class Dechunker:
         self._size = 0
         self._between = b""
         """What follows the last chunk where the next has its size, as most of a fast server have."""
+        self.error: DecodeError | None = None
+        """Why nothing more can be read."""
         self.finished = False
         """Whether the body has ended."""
 
     def feed(self, data: bytes | bytearray, end: int) -> tuple[bytes, int]:
         """Return what `data[:end]` holds of the body, and how much of it was used: all, or up to the body's end.
 
-        Raises `DecodeError` where the framing is broken.
+        Where the framing is broken it returns what came before, and sets `error`.
         """
         pieces: list[memoryview] = []
         view = memoryview(data)
@@ -49,7 +51,11 @@ class Dechunker:
                 self._left -= stop - at
                 at = stop if self._left else self._alike(data, view, stop, end, pieces)
             else:
-                at = self._line_at(data, at, end)
+                try:
+                    at = self._line_at(data, at, end)
+                except DecodeError as error:
+                    self.error = error
+                    break
         return b"".join(pieces), at
 
     def _alike(self, data: bytes | bytearray, view: memoryview, at: int, end: int, pieces: list[memoryview]) -> int:

@@ -7,12 +7,12 @@ a chunked body is read here, into one buffer; and aiohttp gets the connection ba
 
 import asyncio
 import re
+import threading
 from asyncio import BufferedProtocol, Future, TimerHandle, Transport
 
 import aiohttp
 from aiohttp.connector import Connection
 
-from informers.api.errors import DecodeError
 from informers.client.chunked import Dechunker
 
 BUFFER = 2**16
@@ -23,6 +23,17 @@ _HEAD_LIMIT = 2**16
 _INTERIM = re.compile(rb"HTTP/1\.\d 1(?!01)\d\d\b")
 _CHUNKED = re.compile(rb"HTTP/1\.1 200\b.*\r\ntransfer-encoding:[ \t]*chunked[ \t]*\r\n", re.IGNORECASE | re.DOTALL)
 _LAST_CHUNK = b"0\r\n\r\n"
+
+
+_of_thread = threading.local()
+
+
+def _buffer() -> bytearray:
+    """Return the thread's one buffer: what is read into it is taken out in the same step, whoever reads."""
+    buffer: bytearray | None = getattr(_of_thread, "buffer", None)
+    if buffer is None:
+        buffer = _of_thread.buffer = bytearray(BUFFER)
+    return buffer
 
 
 class TappedResponse(aiohttp.ClientResponse):
@@ -57,7 +68,7 @@ class Tap(BufferedProtocol):
         self._handler = handler
         self._transport = transport
         self._loop = asyncio.get_running_loop()
-        self._buffer = bytearray(BUFFER)
+        self._buffer = _buffer()
         self._head = b""
         self._dechunker: Dechunker | None = None
         self._pieces: list[bytes] = []
@@ -162,12 +173,7 @@ class Tap(BufferedProtocol):
             self._leave(whole)
 
     def _take_body(self, dechunker: Dechunker, data: bytes | bytearray, end: int) -> None:
-        try:
-            body, used = dechunker.feed(data, end)
-        except DecodeError as error:
-            self._fail(aiohttp.ClientPayloadError(str(error)))
-            self._transport.abort()
-            return
+        body, used = dechunker.feed(data, end)
         if body:
             self._pieces.append(body)
             self._held += len(body)
@@ -177,6 +183,9 @@ class Tap(BufferedProtocol):
         if dechunker.finished:
             self._end()
             self._leave(_LAST_CHUNK + data[used:end])
+        elif dechunker.error is not None:
+            self._fail(aiohttp.ClientPayloadError(str(dechunker.error)))
+            self._transport.abort()
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 

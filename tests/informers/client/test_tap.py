@@ -1,0 +1,157 @@
+"""Chunked bodies, which are read past aiohttp: what the pool, the deadlines and slow readers must not notice."""
+
+import asyncio
+
+import pytest
+import uvloop
+
+from informers.api.errors import Disconnected, ReadTimeout
+from informers.client.credentials import Anonymous
+from informers.client.http import HttpTransport
+from informers.client.transport import Request, Timeouts
+from tests.informers.client.servers import LAST_CHUNK, answer, chunk, opening, serving
+
+BODY = b"".join(b"line %d\n" % n for n in range(2000))
+
+
+async def body_of(transport, request=Request("GET", "/")):  # noqa: B008
+    response = await transport.send(request)
+    try:
+        return b"".join([piece async for piece in response.chunks()])
+    finally:
+        await response.aclose()
+
+
+@pytest.fixture
+async def transport_to():
+    """Make transports that are closed when the test ends."""
+    made = []
+
+    def make(address):
+        made.append(HttpTransport(address, credentials=Anonymous()))
+        return made[-1]
+
+    yield make
+    for transport in made:
+        await transport.aclose()
+
+
+def framed(size: int) -> bytes:
+    """Return the body in chunks of that size."""
+    return b"".join(chunk(BODY[at : at + size]) for at in range(0, len(BODY), size)) + LAST_CHUNK
+
+
+async def test_a_connection_serves_the_next_request_after_a_chunked_body(transport_to):
+    """Pages of a list would otherwise each make a TLS connection of their own."""
+    turns = iter([opening() + framed(700), answer(b"plain"), opening() + framed(64), opening() + LAST_CHUNK])
+
+    async def handler(asked, writer):
+        writer.write(next(turns))
+
+    async with serving(handler) as server:
+        transport = transport_to(server.address)
+        assert [await body_of(transport) for _ in range(4)] == [BODY, b"plain", BODY, b""]
+        assert server.connections == 1
+
+
+@pytest.mark.parametrize(
+    "interim", [b"", b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n"]
+)
+async def test_a_head_in_single_bytes_is_a_head(transport_to, interim):
+    async def handler(asked, writer):
+        for byte in interim + opening(X_Note="one") + chunk(b"body"):
+            writer.write(bytes([byte]))
+            await writer.drain()
+            await asyncio.sleep(0)
+        writer.write(LAST_CHUNK)
+
+    async with serving(handler) as server:
+        transport = transport_to(server.address)
+        response = await transport.send(Request("GET", "/"))
+        assert response.headers["x-note"] == "one"
+        assert b"".join([piece async for piece in response.chunks()]) == b"body"
+        await response.aclose()
+
+
+async def test_a_reader_that_does_not_read_stops_the_server_and_then_gets_everything(transport_to):
+    """Nobody holds a whole list in memory because its reader is slow."""
+    sent = 0
+    blocked = asyncio.Event()
+
+    async def handler(asked, writer):
+        nonlocal sent
+        writer.write(opening())
+        for _ in range(400):
+            writer.write(chunk(b"x" * 100_000))
+            try:
+                async with asyncio.timeout(0.2):
+                    await writer.drain()
+            except TimeoutError:
+                blocked.set()
+                await writer.drain()
+            sent += 1
+        writer.write(LAST_CHUNK)
+
+    async with serving(handler) as server:
+        transport = transport_to(server.address)
+        response = await transport.send(Request("GET", "/"))
+        await blocked.wait()
+        assert sent < 300
+        assert sum([len(piece) async for piece in response.chunks()]) == 40_000_000
+        await response.aclose()
+
+
+async def test_broken_framing_breaks_the_answer_after_what_was_whole(transport_to):
+    async def handler(asked, writer):
+        writer.write(opening() + chunk(b"good") + b"nonsense\r\n")
+
+    async with serving(handler) as server:
+        response = await transport_to(server.address).send(Request("GET", "/"))
+        chunks = response.chunks()
+        assert await anext(chunks) == b"good"
+        with pytest.raises(Disconnected, match="expected the size of a chunk, found b'nonsense'"):
+            await anext(chunks)
+        await response.aclose()
+
+
+async def test_time_that_a_slow_reader_takes_is_no_silence_of_the_server(transport_to):
+    async def handler(asked, writer):
+        writer.write(opening() + chunk(b"x" * 1_000_000) + LAST_CHUNK)
+
+    async with serving(handler) as server:
+        request = Request("GET", "/", timeouts=Timeouts(idle=0.05, total=None))
+        response = await transport_to(server.address).send(request)
+        await asyncio.sleep(0.15)
+        assert sum([len(piece) async for piece in response.chunks()]) == 1_000_000
+        await response.aclose()
+
+
+async def test_silence_after_a_keep_alive_body_is_counted_anew(transport_to):
+    """The first body's clock must not strike while the second answer is awaited."""
+    turns = iter([opening() + framed(900), opening() + chunk(b"slow")])
+
+    async def handler(asked, writer):
+        writer.write(next(turns))
+        await writer.drain()
+
+    async with serving(handler) as server:
+        transport = transport_to(server.address)
+        request = Request("GET", "/", timeouts=Timeouts(idle=0.05, total=None))
+        assert await body_of(transport, request) == BODY
+        with pytest.raises(ReadTimeout, match="found silence"):
+            await body_of(transport, request)
+
+
+def test_it_works_on_uvloop_over_plain_sockets():
+    async def main():
+        async def handler(asked, writer):
+            writer.write(opening() + framed(333))
+
+        async with serving(handler) as server:
+            transport = HttpTransport(server.address, credentials=Anonymous())
+            assert [await body_of(transport) for _ in range(3)] == [BODY] * 3
+            assert server.connections == 1
+            await transport.aclose()
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(main())
