@@ -121,7 +121,8 @@ class Run(Generic[T]):
             raise NotSynced(f"expected controller {self.controller.name!r} to begin, found it stopped before it had")
 
     def shut(self) -> None:
-        """Let nobody wait for a beginning that does not come any more."""
+        """Let nobody wait for a beginning, or for visits, that do not come any more."""
+        self.close()
         self._settled.set()
 
     def close(self) -> None:
