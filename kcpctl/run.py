@@ -89,7 +89,7 @@ def _prepare(manager: Manager, found: Ground, log: logs.Log, *, has_modules: boo
 def _jobs(manager: Manager, found: Ground, stop: asyncio.Event, log: logs.Log) -> Iterator[Coroutine[Any, Any, None]]:
     """Return what runs beside the Manager."""
     clock = SystemClock()
-    yield _settle(manager, clock)
+    yield settle(manager, clock)
     yield tell_of_first_syncs(manager, log, clock)
     if found.ours:
         yield from found.ours.jobs(found.servers[LOCAL].client(), partial(_register_later, log))
@@ -113,10 +113,16 @@ async def _say_when_stopping(readiness: Readiness, stop: asyncio.Event) -> None:
     readiness.stopping = True
 
 
-async def _settle(manager: Manager, clock: Clock) -> None:
-    with suppress(NotSynced):  # a stop came first
-        await first(manager.wait_synced(), clock.sleep(_SETTLED_WITHIN))
+async def settle(manager: Manager, clock: Clock) -> None:
+    """Let the garbage collector work again when the start is over; being cancelled ends it at once."""
+    await first(_started(manager), clock.sleep(_SETTLED_WITHIN))
     await settle_later(clock)
+
+
+async def _started(manager: Manager) -> None:
+    # Suppressed in here: a stop comes together with the cancellation, and of the two the error would win.
+    with suppress(NotSynced):
+        await manager.wait_synced()
 
 
 def _register_later(log: Any, seconds: float, error: BaseException) -> None:

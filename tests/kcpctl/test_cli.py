@@ -72,3 +72,33 @@ def test_a_context_without_a_kubeconfig_is_refused(capsys: pytest.CaptureFixture
     assert run_command(["run", "--context", "prod"]) == 2
 
     assert capsys.readouterr().err.startswith("kcpctl: expected --kubeconfig beside --context prod, found none")
+
+
+INTERRUPTED = """
+import os, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == {name!r}:
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+            except KeyboardInterrupt:  # as C libraries do that clear what they do not expect
+                if {is_swallowed}:
+                    return
+                raise
+
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["kcpctl", "status", "--data-dir", "/nowhere"]
+from kcpctl.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("is_swallowed", [False, True])
+@pytest.mark.parametrize("name", ["kcpctl.cli", "kcpctl.settings", "kcpctl.status"])
+def test_a_ctrl_c_amid_imports_ends_at_once_and_without_a_word(name: str, is_swallowed: bool) -> None:
+    program = INTERRUPTED.format(name=name, is_swallowed=is_swallowed)
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30)
+
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
