@@ -70,18 +70,31 @@ def _load_module(name: str) -> ModuleType:
 def _load_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise ConfigurationError(f"expected a file with controllers at {path}, found none")
-    name = path.stem
+    whole = path.resolve()
+    if (known := _loaded_from(whole)) is not None:
+        return known
+    name = path.stem if path.stem not in sys.modules else str(whole)  # a queue.py may not be everybody's queue
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ConfigurationError(f"expected a Python file at {path}, found something that cannot be imported")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses and models look their module up
-    sys.path.insert(0, str(path.resolve().parent))
+    sys.path.insert(0, str(whole.parent))
     try:
         spec.loader.exec_module(module)
     except Exception as error:  # the user's module may raise anything
         raise _broken(str(path), error) from error
     return module
+
+
+def _loaded_from(path: Path) -> ModuleType | None:
+    """Return the module of a file that has been imported, by whatever name."""
+    for name, module in list(sys.modules.items()):
+        if name.rpartition(".")[2] == path.stem or name == str(path):
+            file = getattr(module, "__file__", None)
+            if file and Path(file).resolve() == path:
+                return module
+    return None
 
 
 def _broken(place: str, error: Exception) -> ConfigurationError:

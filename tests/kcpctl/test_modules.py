@@ -1,5 +1,7 @@
 """Controllers are found by module, module:name, path.py and path.py:name; what is not is named in one line."""
 
+import importlib
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,8 +42,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "informers_of_mine.py").write_text("raise KeyError('mine')\n")
     (tmp_path / "wordy.py").write_text("raise ValueError('two\\nlines')\n")
     (tmp_path / "needy.py").write_text("import nowhere_to_be_found\n")
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "things.py").write_text(SOURCE)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.path", ["", *__import__("sys").path])
+    monkeypatch.setattr("sys.path", ["", *sys.path])
+    monkeypatch.setattr("sys.modules", dict(sys.modules))
     return tmp_path
 
 
@@ -61,8 +66,40 @@ def test_controllers_are_found(name: str, expected: list[str]) -> None:
 
 
 @pytest.mark.usefixtures("here")
-def test_a_controller_that_is_named_twice_runs_once() -> None:
-    assert [c.name for c in find_controllers(["things:first", "things"])] == ["first", "second"]
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("things:first", "things"),
+        ("things.py:first", "things.py"),
+        ("things", "./things.py:second"),
+        ("things.py", "things:second"),
+        ("below.things", "below/things.py", "below/../below/things.py:first"),
+    ],
+)
+def test_a_controller_that_is_named_twice_runs_once(names: tuple[str, ...]) -> None:
+    assert [c.name for c in find_controllers(names)] == ["first", "second"]
+
+
+@pytest.mark.parametrize("name", ["controllers", "queue", "json"])
+def test_a_file_that_is_called_like_a_module_does_not_take_its_place(here: Path, name: str) -> None:
+    theirs = importlib.import_module(name)
+    (here / f"{name}.py").write_text(SOURCE)
+
+    found = find_controllers([f"{name}.py", f"{name}.py:first"])
+
+    assert [c.name for c in found] == ["first", "second"]
+    assert importlib.import_module(name) is theirs
+
+
+def test_files_of_one_name_in_two_folders_are_two_modules(here: Path) -> None:
+    (here / "below" / "things.py").write_text(SOURCE.replace("first", "third").replace("second", "fourth"))
+
+    assert [c.name for c in find_controllers(["things.py", "below/things.py"])] == [
+        "first",
+        "second",
+        "third",
+        "fourth",
+    ]
 
 
 @pytest.mark.usefixtures("here")
