@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 ARGS ?=
 
-.PHONY: help install install-dev run test check format foreign foreign-build bench lock clean
+.PHONY: help install install-dev run test check format foreign foreign-build bench chaos lock clean
 
 help:
 	@echo "make install   create $(VENV) from the lock file (kubectl included)"
@@ -12,6 +12,7 @@ help:
 	@echo "make test      all tests, in minutes"
 	@echo "make check     ruff, mypy --strict, pyright on the public API, import-linter"
 	@echo "make foreign   tests against real Go servers and clients (says so when Go is missing)"
+	@echo "make chaos     fault runs of whole processes, 300 seeds; ARGS='--seed 7 --shrink' plays one"
 	@echo "make bench     one table of figures, also in build/bench.json"
 
 $(VENV)/bin/python:
@@ -54,6 +55,9 @@ foreign-build:
 
 foreign: install-dev foreign-build
 	$(BIN)/python -m pytest tests/foreign -n 2 $(ARGS)
+
+chaos: install-dev
+	$(BIN)/python -m tests.chaos $(or $(ARGS),--seeds 0-299)
 
 bench: install-dev foreign-build
 	$(BIN)/python -m tests.bench.run $(ARGS)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.chaos import operators
-from tests.chaos.plans import Step, parse, plan_of
+from tests.chaos.plans import Step, parse, plan_of, without
 from tests.chaos.runs import Outcome, played, prepared
 from tests.chaos.shrinking import shrunk
 from tests.chaos.site import Beginning
@@ -41,6 +41,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--jobs", type=int, default=2, help="how many seeds to play at a time")
     parser.add_argument("--silence", type=float, default=1.5, help="seconds at the end in which nobody may write")
     parser.add_argument("--beginning", type=Path, help=argparse.SUPPRESS)  # what `--seeds` prepares for all of them
+    parser.add_argument(
+        "--without", action="append", default=[], metavar="WORDS", help="leave out steps that begin with these words"
+    )
     parser.add_argument("--print", action="store_true", help="print the plan in place of playing it")
     parser.add_argument("--shrink", action="store_true", help="drop steps of a failing plan for as long as it fails")
     parser.add_argument("--keep", action="store_true", help="keep logs and data even when all went well")
@@ -48,7 +51,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _plan(parsed: argparse.Namespace) -> list[Step]:
-    return parse(parsed.plan.read_text()) if parsed.plan else plan_of(parsed.seed)
+    plan = parse(parsed.plan.read_text()) if parsed.plan else plan_of(parsed.seed)
+    return without(plan, parsed.without)
 
 
 async def _one(parsed: argparse.Namespace) -> int:
@@ -110,6 +114,7 @@ async def _many(parsed: argparse.Namespace) -> int:
     with _beginnings() as folder:
         await _beginning(None, folder)
         options = ["--silence", str(parsed.silence), "--beginning", str(folder), *(["--shrink"] * parsed.shrink)]
+        options += [f"--without={words}" for words in parsed.without]
         async with asyncio.TaskGroup() as group:
             for _ in range(parsed.jobs):
                 group.create_task(_worker(seeds, end, options, passed, failed))

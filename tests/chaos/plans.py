@@ -30,6 +30,11 @@ def parse(text: str) -> list[Step]:
     return [Step(words[0], tuple(words[1:])) for words in lines if words]
 
 
+def without(plan: Plan, left_out: Sequence[str]) -> list[Step]:
+    """Return the plan without steps that begin with these words, such as `kill` or `tamper delete`."""
+    return [step for step in plan if not any(f"{step} ".startswith(f"{words} ") for words in left_out)]
+
+
 @dataclass
 class _Draft:
     """A plan as it grows, and what is broken at its end, so that steps make sense."""
