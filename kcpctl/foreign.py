@@ -11,13 +11,23 @@ from tenacity import AsyncRetrying, retry_if_exception, stop_after_delay, wait_r
 from controllers.kinds import EXPORTS, PARTITIONS, SHARDS, Partition, Shard
 from controllers.names import ROOT
 from informers.api.clusters import WILDCARD
-from informers.api.errors import ApiError, ConfigurationError, InformersError, NotFound, TransportError
+from informers.api.errors import (
+    ApiError,
+    BadRequest,
+    ConfigurationError,
+    Forbidden,
+    InformersError,
+    NotFound,
+    TransportError,
+    Unauthorized,
+)
 from informers.api.resources import Resource
 from informers.client.addresses import Scope
 from informers.client.client import Client
 from informers.client.config import ServerConfig
 from informers.client.kubeconfig import load
 from informers.client.server import Server
+from kcpctl.logs import told
 from kcpctl.retries import Waiting, telling
 
 _PATIENCE = 5.0
@@ -61,10 +71,21 @@ async def meet(server: Server, waiting: Waiting) -> Seen:
 
 
 def unreachable(config: ServerConfig, error: InformersError) -> ConfigurationError:
-    """Return the line for a server that the process cannot do without."""
+    """Return the line for a server that the process cannot do without: what is wrong, and what to do about that."""
+    place, found = f"(context {config.context!r} of {config.source})", told(error)
+    other = "name another with --kubeconfig and --context"
+    if isinstance(error, ConfigurationError):
+        return ConfigurationError(f"{error} {place}; correct that, or {other}")
+    if isinstance(error, (Unauthorized, Forbidden)):
+        return ConfigurationError(
+            f"expected {config.address} {place} to let us in, found {found}; correct the user there, or {other}"
+        )
+    if isinstance(error, (BadRequest, NotFound)):
+        return ConfigurationError(
+            f"expected {config.address} {place} to serve an API, found {found}; correct the address, or {other}"
+        )
     return ConfigurationError(
-        f"expected an API server at {config.address} (context {config.context!r} of {config.source}), found "
-        f"{type(error).__name__}: {error}; start that server, or name another with --kubeconfig and --context"
+        f"expected an API server at {config.address} {place}, found {found}; start that server, or {other}"
     )
 
 

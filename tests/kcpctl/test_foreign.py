@@ -6,12 +6,23 @@ from typing import Any
 
 import pytest
 
-from informers.api.errors import ConfigurationError, Forbidden
+from informers.api.errors import (
+    ConfigurationError,
+    ConnectionRefused,
+    Forbidden,
+    InformersError,
+    NotFound,
+    ServiceUnavailable,
+    Status,
+    Unauthorized,
+)
 from informers.client.addresses import Scope
+from informers.client.config import ServerConfig
+from informers.client.credentials import Anonymous
 from informers.client.server import Server
 from kcpctl.apiserver.exchange import Answer, Incoming
 from kcpctl.apiserver.http.inprocess import InProcess
-from kcpctl.foreign import Seen, kinds_for_force, meet
+from kcpctl.foreign import Seen, kinds_for_force, meet, unreachable
 from tests.golden import golden_dir
 
 KCP_RESOURCES = {
@@ -114,6 +125,39 @@ async def test_a_server_that_refuses_us_is_not_asked_again() -> None:
 
     with pytest.raises(Forbidden):
         await meet(Server("local", InProcess(Refusing())), nobody_waits)
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ConnectionRefused("nobody listens"), "expected an API server at {place}, found ConnectionRefused: nobody"),
+        (
+            ServiceUnavailable(Status(code=503, message="later")),
+            "found ServiceUnavailable: later; start that server, or",
+        ),
+        (
+            Unauthorized(Status(code=401, message="no")),
+            "expected {place} to let us in, found Unauthorized: no; correct",
+        ),
+        (
+            Forbidden(Status(code=403, message="no")),
+            "expected {place} to let us in, found Forbidden: no; correct the user",
+        ),
+        (
+            NotFound(Status(code=404, message="no\nno")),
+            "expected {place} to serve an API, found NotFound: no; no; correct",
+        ),
+        (ConfigurationError("expected a program 'x', found none"), "expected a program 'x', found none (context"),
+    ],
+)
+def test_a_server_that_cannot_be_had_is_one_line_with_what_to_do_about_it(error: InformersError, told: str) -> None:
+    config = ServerConfig("https://a.example.com", Anonymous(), context="blue", source="~/.kube/config")
+
+    line = str(unreachable(config, error))
+
+    assert told.format(place="https://a.example.com (context 'blue' of ~/.kube/config)") in line
+    assert line.endswith("or name another with --kubeconfig and --context")
+    assert "\n" not in line
 
 
 async def test_a_plain_server_is_asked_without_a_prefix() -> None:
