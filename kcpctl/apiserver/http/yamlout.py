@@ -10,6 +10,8 @@ _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 # Plain scalars that some YAML 1.1 reader takes for a boolean although PyYAML does not, and numbers as Go reads them.
 _GUESSED = re.compile(r"[yYnN]|[-+]?(0o?[0-7_]+|0b[01_]+|\.?[0-9][0-9_]*(\.[0-9_]*)?([eE][-+]?[0-9]+)?)", re.ASCII)
 
+_END = "\n...\n"
+
 
 class _KubernetesDumper(_Dumper):  # type: ignore[misc,valid-type]
     """Double-quotes strings that would be read as something else, and writes texts of several lines as blocks."""
@@ -35,4 +37,5 @@ _KubernetesDumper.add_representer(str, _KubernetesDumper.represent_text)
 def dump(value: Any) -> bytes:
     """Return the YAML of decoded JSON."""
     text: str = yaml.dump(value, Dumper=_KubernetesDumper, default_flow_style=False, allow_unicode=True)
-    return text.encode()
+    # After some texts PyYAML marks the end of the document, which Go never does.
+    return (text[: -len(_END)] + "\n" if text.endswith(_END) else text).encode()

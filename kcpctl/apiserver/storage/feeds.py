@@ -5,6 +5,7 @@ it reads on from history, and only when that is gone as well it is told so. Writ
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Self
 
@@ -13,6 +14,9 @@ from kcpctl.apiserver.storage.history import History
 
 _PENDING = 4096
 """Changes that are held ready for one slow consumer before it has to read on from history."""
+
+_AT_ONCE = 8
+"""Consumers that are woken in one turn of the loop: each of them may write to a socket, which takes a while."""
 
 _REPLAY = 8192
 """Changes of history that one batch looks through: well under a millisecond."""
@@ -25,6 +29,7 @@ class Feeds:
         """Serve from this history."""
         self._history = history
         self._by_folder: dict[str, dict[MemoryFeed, None]] = {}
+        self._to_wake: deque[MemoryFeed] = deque()
 
     def open(self, prefix: str, revision: int) -> "MemoryFeed":
         """Start a feed of the changes under `prefix` after `revision`."""
@@ -46,6 +51,18 @@ class Feeds:
             for folder in _folders(change.key):
                 for feed in self._by_folder.get(folder, ()):
                     feed.offer(change)
+
+    def wake(self, feed: "MemoryFeed") -> None:
+        """Wake the consumer of a feed, soon: some now, some in later turns, when more may have come for them."""
+        self._to_wake.append(feed)
+        if len(self._to_wake) == 1:
+            asyncio.get_running_loop().call_soon(self._wake_some)
+
+    def _wake_some(self) -> None:
+        for _ in range(min(_AT_ONCE, len(self._to_wake))):
+            self._to_wake.popleft().wake()
+        if self._to_wake:
+            asyncio.get_running_loop().call_soon(self._wake_some)
 
     def close(self) -> None:
         """End all feeds."""
@@ -106,13 +123,14 @@ class MemoryFeed:
             self._position = max(self._position, self._start)
             self._behind = True
             return
+        if not self._pending:
+            self._feeds.wake(self)
         self._pending.append(change)
-        self._wake()
 
     def nudge(self) -> None:
         """Make the running (or the next) iteration return at once, if need be with an empty batch."""
         self._nudged = True
-        self._wake()
+        self.wake()
 
     async def aclose(self) -> None:
         """End the watch and let go of what it holds."""
@@ -123,9 +141,10 @@ class MemoryFeed:
         self._closed = True
         self._pending.clear()
         self._feeds.forget(self)
-        self._wake()
+        self.wake()
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
+        """Let a waiting iteration look again."""
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 

@@ -27,6 +27,11 @@ def test_texts_that_look_like_something_else_are_double_quoted(text: str) -> Non
     assert yamlout.dump([text]) == f'- "{text}"\n'.encode()
 
 
+def test_no_text_ends_the_document() -> None:
+    assert yamlout.dump({"a": "x\n\n"}) == b"a: |+\n  x\n\n"
+    assert yamlout.dump({"a": "x\n...\n"}) == b"a: |\n  x\n  ...\n"
+
+
 def test_equal_values_are_written_in_full() -> None:
     shared = {"a": [1]}
 

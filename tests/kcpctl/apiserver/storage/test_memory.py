@@ -63,6 +63,27 @@ async def test_a_waiting_watch_wakes_with_all_changes_of_a_burst(store: MemorySt
     assert batch.revision == store.revision
 
 
+async def test_a_write_wakes_a_few_watches_in_each_turn_and_what_comes_meanwhile_joins(store: MemoryStorage):
+    watches = [store.watch(PODS, store.revision) for _ in range(50)]
+    for feed in watches:
+        await anext(feed)
+    async with background(*(anext(feed) for feed in watches)) as waiting:
+        await asyncio.sleep(0)
+        await store.create(f"{PODS}0", b"")
+
+        woken = []
+        while len(woken) < 20:
+            await asyncio.sleep(0)
+            before, woken = woken, [task for task in waiting if task.done()]
+            assert len(woken) - len(before) <= feeds._AT_ONCE
+        await store.create(f"{PODS}1", b"")
+        batches = [await task for task in waiting]
+
+    assert {len(batch.changes) for batch in batches[:20]} == {1}
+    assert {len(batch.changes) for batch in batches[-20:]} == {2}
+    assert [len((await anext(feed)).changes) for feed in watches[:20]] == [1] * 20
+
+
 async def test_a_watch_from_the_future_skips_what_comes_before(store: MemoryStorage):
     feed = store.watch(PODS, store.revision + 2)
     assert (await anext(feed)).revision == store.revision
