@@ -2,22 +2,21 @@
 
 import argparse
 import asyncio
-import pickle
 import shutil
+import signal
 import sys
-import tempfile
-import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Coroutine, Iterable
 from pathlib import Path
+from typing import Any
 
 from tests.chaos import operators
+from tests.chaos.beginnings import beginning_in, beginnings, read_beginning
+from tests.chaos.kept import kept_plans, open_reason
+from tests.chaos.many import play_all
 from tests.chaos.plans import Step, parse, plan_of, without
-from tests.chaos.runs import Outcome, played, prepared
+from tests.chaos.runs import Outcome, played
 from tests.chaos.shrinking import shrunk
 from tests.chaos.site import Beginning
-
-_WORLD = "world"
 
 
 def main() -> int:
@@ -26,9 +25,19 @@ def main() -> int:
     if parsed.print:
         print("\n".join(map(str, _plan(parsed))))
         return 0
-    if parsed.seed is not None or parsed.plan:
-        return asyncio.run(_one(parsed))
-    return asyncio.run(_many(parsed))
+    job = _many if parsed.seeds or parsed.kept else _one
+    try:
+        return asyncio.run(_until_told(job(parsed)))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        return 130
+
+
+async def _until_told(job: Coroutine[Any, Any, int]) -> int:
+    """Do the job; a SIGTERM ends it, and with it every process that it started."""
+    task = asyncio.current_task()
+    assert task is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await job
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -36,9 +45,10 @@ def _parser() -> argparse.ArgumentParser:
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--seed", type=int, help="play one seed, and print its plan when it fails")
     which.add_argument("--seeds", metavar="A-B", help="play these seeds")
+    which.add_argument("--kept", action="store_true", help="play the plans that failed once, open ones included")
     which.add_argument("--plan", type=Path, metavar="FILE", help="play a plan: one step a line")
-    parser.add_argument("--minutes", type=float, default=0, help="begin no further seed after that many; 0: no limit")
-    parser.add_argument("--jobs", type=int, default=2, help="how many seeds to play at a time")
+    parser.add_argument("--minutes", type=float, default=0, help="begin nothing after that many; 0: no limit")
+    parser.add_argument("--jobs", type=int, default=2, help="how many to play at a time")
     parser.add_argument("--silence", type=float, default=1.5, help="seconds at the end in which nobody may write")
     parser.add_argument("--beginning", type=Path, help=argparse.SUPPRESS)  # what `--seeds` prepares for all of them
     parser.add_argument(
@@ -58,29 +68,18 @@ def _plan(parsed: argparse.Namespace) -> list[Step]:
 async def _one(parsed: argparse.Namespace) -> int:
     name = str(parsed.plan or "") or f"seed {parsed.seed}"
     plan = _plan(parsed)
-    with _beginnings() as folder:
-        beginning = await _beginning(parsed.beginning, folder)
+    with beginnings() as folder:
+        beginning = read_beginning(parsed.beginning) if parsed.beginning else await beginning_in(folder)
         return await _judged(name, plan, beginning, parsed)
-
-
-@contextmanager
-def _beginnings() -> Iterator[Path]:
-    """Have a folder for what plans begin with."""
-    with tempfile.TemporaryDirectory(prefix="chaos-beginning-") as folder:
-        yield Path(folder)
-
-
-async def _beginning(given: Path | None, folder: Path) -> Beginning:
-    """Return the beginning that another process has prepared, or prepare one."""
-    if given is not None:
-        return Beginning(given, pickle.loads((given / _WORLD).read_bytes()))
-    found = await prepared(folder)
-    (folder / _WORLD).write_bytes(pickle.dumps(found.world))
-    return found
 
 
 async def _judged(name: str, plan: list[Step], beginning: Beginning, parsed: argparse.Namespace) -> int:
     outcome = await played(plan, beginning, silence=parsed.silence)
+    if reason := open_reason(parsed.plan):
+        held = "holds: remove its first line" if not outcome.violations else "is open"
+        print(f"{name} {held} ({reason}), {outcome.seconds:.1f} s\n{outcome.report}".rstrip(), flush=True)
+        _tidy(outcome, is_kept=parsed.keep)
+        return 0
     if not outcome.violations:
         print(f"{name}: {len(plan)} steps, all promises held, {outcome.seconds:.1f} s{await _left_out(plan)}")
         _tidy(outcome, is_kept=parsed.keep)
@@ -105,35 +104,19 @@ def _tidy(outcome: Outcome, *, is_kept: bool) -> None:
 
 
 async def _many(parsed: argparse.Namespace) -> int:
-    """Play each seed in a process of its own, a few at a time."""
-    first, _, last = parsed.seeds.partition("-")
-    seeds = iter(range(int(first), int(last or first) + 1))
-    end = time.monotonic() + parsed.minutes * 60 if parsed.minutes else float("inf")
-    passed: list[int] = []
-    failed: list[int] = []
-    with _beginnings() as folder:
-        await _beginning(None, folder)
-        options = ["--silence", str(parsed.silence), "--beginning", str(folder), *(["--shrink"] * parsed.shrink)]
-        options += [f"--without={words}" for words in parsed.without]
-        async with asyncio.TaskGroup() as group:
-            for _ in range(parsed.jobs):
-                group.create_task(_worker(seeds, end, options, passed, failed))
-    print(f"{len(passed)} seeds held, {len(failed)} failed: {' '.join(map(str, sorted(failed))) or 'none'}")
-    return 1 if failed else 0
+    """Play what there is to play, a few at a time."""
+    plays = [("--plan", str(file)) for file in kept_plans()] if parsed.kept else _seeds(parsed.seeds)
+    options = ["--silence", str(parsed.silence), *(f"--without={words}" for words in parsed.without)]
+    options += [f"--{name}" for name in ("shrink", "keep") if getattr(parsed, name)]
+    with beginnings() as folder:
+        await beginning_in(folder)
+        options += ["--beginning", str(folder)]
+        return await play_all(plays, options, jobs=parsed.jobs, seconds=parsed.minutes * 60 or float("inf"))
 
 
-async def _worker(seeds: Iterator[int], end: float, options: list[str], passed: list[int], failed: list[int]) -> None:
-    for seed in seeds:
-        if time.monotonic() > end:
-            return
-        child = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tests.chaos", "--seed", str(seed), *options),
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
-        said, _ = await child.communicate()
-        print(said.decode().rstrip(), flush=True)
-        (failed if child.returncode else passed).append(seed)
+def _seeds(text: str) -> list[tuple[str, str]]:
+    first, _, last = text.partition("-")
+    return [("--seed", str(seed)) for seed in range(int(first), int(last or first) + 1)]
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ from tests.chaos.truth import Place, Wish, World, export_wish, wish
 
 _CALM_WITHIN = 50.0
 """Seconds; whoever could not reach the cache server waits up to 30 before it tries again."""
+_STUCK_AFTER = 12.0
+"""Seconds in which nobody is at work, and the same is still wrong."""
 _CACHED = "/services/cache/shards/*/clusters/*"
 _COPIED = {
     "shards": "apis/core.kcp.io/v1alpha1/shards",
@@ -26,12 +28,18 @@ _LEASE = "lease"
 async def calm(site: Site) -> list[Violation]:
     """Wait until everything is right and all queues are empty; return what is still wrong after long enough."""
     wrong: list[str] = []
+    same_since = time.monotonic()
 
-    async def is_calm() -> bool:
-        wrong[:] = [*await busy(site), *[line async for line in problems(site)]]
-        return not wrong
+    async def is_over() -> bool:
+        nonlocal same_since
+        at_work = await busy(site)
+        found = [*at_work, *[line async for line in problems(site)]]
+        if at_work or found != wrong:
+            same_since = time.monotonic()
+        wrong[:] = found
+        return not wrong or time.monotonic() - same_since > _STUCK_AFTER
 
-    await until(is_calm, _CALM_WITHIN, pause=0.15)
+    await until(is_over, _CALM_WITHIN, pause=0.15)
     return [Violation(time.monotonic(), f"when all is calm again: {line}") for line in wrong]
 
 

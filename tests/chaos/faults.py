@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import time
+from functools import partial
 
 import aiohttp
 
@@ -11,9 +12,9 @@ from tests.chaos.invariants import Violation
 from tests.chaos.plans import CACHE
 from tests.chaos.processes import Process
 from tests.chaos.proxy import Cable
-from tests.chaos.site import Site, flag_labels, url_of
+from tests.chaos.site import Site, flag_labels, until, url_of
 from tests.chaos.truth import Home, Lost, ShardObject, World, all_lost
-from tests.chaos.work import EXPORTS, Work, bodied
+from tests.chaos.work import EXPORTS, SHARD_KIND, Work, bodied
 
 _BURST = 12
 
@@ -116,6 +117,8 @@ class Faults:
     async def namesake(self, name: str, *, is_seen: bool) -> None:
         """Start a second process with a shard's name and nothing in its store, where it sees the cache or does not."""
         site, number = self._site, len(self.namesakes)
+        if is_seen and not (site.is_well(name) and await self._is_registered(name)):
+            return  # there is nobody whose name it could take
         process = Process(name, site.folder / f"{name}-{number}", ["run", "--shard-name", name], kubeconfig="")
         cable = Cable()
         await cable.open()
@@ -131,6 +134,7 @@ class Faults:
         """Let every second process see the cache, and say which of them go on nevertheless."""
         found = []
         for namesake in self.namesakes:
+            await until(partial(self._is_registered, namesake.process.name), within)
             await namesake.cable.heal()
             code = await namesake.process.ended(within)
             if code != 2:
@@ -141,6 +145,14 @@ class Faults:
             await namesake.cable.aclose()
         self.namesakes.clear()
         return found
+
+    async def _is_registered(self, name: str) -> bool:
+        """Say whether the cache server knows the shard."""
+        try:
+            await self._site.api(CACHE).call("GET", f"/services/cache/shards/{name}/clusters/root/{SHARD_KIND}/{name}")
+        except Refused:
+            return False
+        return True
 
     # What was acknowledged
 

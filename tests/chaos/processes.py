@@ -199,5 +199,6 @@ async def kcpctl(*arguments: str) -> tuple[int, str]:
 
 def _environment() -> dict[str, str]:
     """Return an environment in which nothing of the machine's own configuration is seen."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("KUBE", "KCPCTL", "PYTHONPATH"))}
+    dropped = ("KUBE", "KCPCTL", "PYTHON")  # compiling everything anew takes half of each start
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(dropped)}
     return kept | {"PYTHONUNBUFFERED": "1", "NO_COLOR": "1"}
