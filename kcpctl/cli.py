@@ -11,7 +11,7 @@ from typing import TypeAlias
 from informers.api.errors import ConfigurationError
 from kcpctl import __version__
 from kcpctl.parsing import Parser
-from kcpctl.settings import CacheSettings, Common, RunSettings, ServeSettings, add_flags, resolve
+from kcpctl.settings import CacheSettings, Common, Place, RunSettings, ServeSettings, add_flags, resolve
 from kcpctl.slim import pause_collector
 
 EXIT_WRONG = 2
@@ -96,27 +96,22 @@ def _add_workspace(commands: Commands) -> None:
         "create",
         help="make a workspace, with its logical cluster and a context in the admin kubeconfig",
         description="Make a workspace in the running process of a data directory; its parent must exist.",
+        epilog=_EPILOG,
     )
     create.add_argument("path", metavar="PATH", help="such as root:org:team")
-    _add_process_flags(create)
+    add_flags(create, Place)
     create.set_defaults(command=_workspace_create, parser=create)
 
 
 def _add_status(commands: Commands) -> None:
     text = "what the running process of a data directory knows and does"
-    status = commands.add_parser("status", help=text, description=f"Show {text}.")
+    status = commands.add_parser("status", help=text, description=f"Show {text}.", epilog=_EPILOG)
     status.add_argument("-o", "--output", choices=("text", "json"), default="text", help="how to show it")
-    _add_process_flags(status)
+    add_flags(status, Place)
     status.set_defaults(command=_status, parser=status)
 
 
-def _add_process_flags(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--data-dir", default=None, metavar="DIR", help="which process (KCPCTL_DATA_DIR; default .kcpctl)"
-    )
-
-
-def _printed(parsed: argparse.Namespace, kind: type[Common]) -> bool:
+def _printed(parsed: argparse.Namespace, kind: type[Place]) -> bool:
     """Print the settings when that is all that was asked for."""
     if parsed.print_config:
         print(resolve(kind, vars(parsed)).shown())
@@ -151,12 +146,16 @@ def _cache(parsed: argparse.Namespace) -> int:
 
 
 def _workspace_create(parsed: argparse.Namespace) -> int:
+    if _printed(parsed, Place):
+        return 0
     from kcpctl.workspaces import create  # reaches for a socket
 
-    return create(parsed.path, parsed.data_dir)
+    return create(parsed.path, resolve(Place, vars(parsed)).settings.data_dir)
 
 
 def _status(parsed: argparse.Namespace) -> int:
+    if _printed(parsed, Place):
+        return 0
     from kcpctl.status import show  # reaches for a socket
 
-    return show(parsed.data_dir, parsed.output)
+    return show(resolve(Place, vars(parsed)).settings.data_dir, parsed.output)

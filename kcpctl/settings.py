@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar, get_args, get_origin
 
 from informers.api.errors import ConfigurationError
 
-S = TypeVar("S", bound="Common")
+S = TypeVar("S", bound="Place")
 
 DATA_DIR = Path(".kcpctl")
 CACHE_DATA_DIR = Path(".kcpctl-cache")
@@ -28,12 +28,18 @@ def setting(default: Any, text: str, *, choices: Sequence[str] = (), metavar: st
 
 
 @dataclass(frozen=True, kw_only=True)
-class Common:
+class Place:
+    """What every command has: the data directory, which also tells processes apart."""
+
+    data_dir: Path = setting(DATA_DIR, "where state, certificates and kubeconfigs are kept", metavar="DIR")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Common(Place):
     """What every command that serves has."""
 
     port: int = setting(6443, "port to listen on; 0 picks a free one")
     bind_address: str = setting("127.0.0.1", "address to listen on", metavar="ADDRESS")
-    data_dir: Path = setting(DATA_DIR, "where state, certificates and kubeconfigs are kept", metavar="DIR")
     in_memory: bool = setting(False, "keep no state: everything but certificates is gone at the end")
     verbose: int = setting(0, "more log lines; twice for even more", short="-v")
     log_format: str = setting("console", "how log lines look", choices=("console", "json"))
@@ -117,7 +123,7 @@ def variable(name: str) -> str:
     return "KCPCTL_" + name.upper()
 
 
-def add_flags(parser: argparse.ArgumentParser, kind: type[Common]) -> None:
+def add_flags(parser: argparse.ArgumentParser, kind: type[Place]) -> None:
     """Give the parser one flag for each setting of this dataclass, plus --config and --print-config."""
     for field in dataclasses.fields(kind):
         names = [n for n in (field.metadata["short"], flag(field.name)) if n]
@@ -162,7 +168,7 @@ def resolve(kind: type[S], flags: Mapping[str, Any], environ: Mapping[str, str] 
     return Resolved(kind(**values), origins)
 
 
-def _read_file(path: Path, kind: type[Common]) -> dict[str, Any]:
+def _read_file(path: Path, kind: type[Place]) -> dict[str, Any]:
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -1,6 +1,5 @@
 """`kcpctl status`: ask the running process of a data directory, and show the answer as text or JSON."""
 
-import os
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -9,20 +8,14 @@ import msgspec
 
 from kcpctl.control import ask
 from kcpctl.report import HELD, ControllerView, Endpoint, InformerView, Report, ShardView, SliceView
-from kcpctl.settings import DATA_DIR, variable
 
 _QUIET = 90.0
 """Seconds of silence that are worth a word: servers send something at least every minute."""
 
 
-def data_dir_of(given: str | None) -> Path:
-    """Return the data directory that a command means: its flag, else the variable, else the default."""
-    return Path(given or os.environ.get(variable("data_dir")) or DATA_DIR)
-
-
-def show(data_dir: str | None, output: str) -> int:
+def show(data_dir: Path, output: str) -> int:
     """Print what the process says; raises `ConfigurationError` when none answers."""
-    answer = ask(data_dir_of(data_dir), "status")
+    answer = ask(data_dir, "status")
     if output == "json":
         print(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
     else:

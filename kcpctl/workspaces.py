@@ -1,19 +1,19 @@
 """`kcpctl workspace create`: have the running process of a data directory make a workspace."""
 
+from pathlib import Path
+
 from informers.api import clusters
 from informers.api.errors import ConfigurationError
 from kcpctl.control import ask
-from kcpctl.status import data_dir_of
 
 CREATE = "workspace.create"
 """What the process is asked; it answers with the context's name and the kubeconfig's path."""
 
 
-def create(path: str, data_dir: str | None) -> int:
+def create(path: str, data_dir: Path) -> int:
     """Make a workspace and say how to use it; raises `ConfigurationError` with what the process says no with."""
-    folder = data_dir_of(data_dir)
     check_path(path)
-    made = ask(folder, CREATE, path=path)
+    made = ask(data_dir, CREATE, path=path)
     print(f"workspace {path} is logical cluster {made['cluster']}; use it with")
     print(f"  kubectl --kubeconfig {made['kubeconfig']} config use-context {made['context']}")
     return 0

@@ -1,5 +1,6 @@
 """Settings come from flags, variables, a file or defaults, in this order, and say where from."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,28 @@ def test_one_file_serves_all_commands(tmp_path: Path) -> None:
     file.write_text('shard-name = "amber"\nport = 7\n')
 
     assert resolve(CacheSettings, {"config": str(file)}, {}).settings.port == 7
+
+
+@pytest.mark.parametrize("command", [["status"], ["workspace", "create", "root:team"]])
+def test_commands_find_their_process_as_it_found_its_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    def asked(*flags: str) -> str:
+        assert run_command([*command, *flags]) == 2
+        found = re.search(r"expected a running kcpctl in (\S+), ", capsys.readouterr().err)
+        assert found
+        return found[1]
+
+    (tmp_path / "kcpctl.toml").write_text('data-dir = "of-file"\nport = 7\n')
+    monkeypatch.chdir(tmp_path)
+
+    assert asked() == ".kcpctl"
+    assert asked("--config", "kcpctl.toml") == "of-file"
+    monkeypatch.setenv("KCPCTL_CONFIG", "kcpctl.toml")
+    assert asked() == "of-file"
+    monkeypatch.setenv("KCPCTL_DATA_DIR", "of-variable")
+    assert asked() == "of-variable"
+    assert asked("--data-dir", "of-flag") == "of-flag"
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """A report is readable: what is well is short, what is not well says since when and why."""
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -18,7 +17,7 @@ from kcpctl.report import (
     SliceView,
     shown,
 )
-from kcpctl.status import data_dir_of, lines
+from kcpctl.status import lines
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 PROCESS = Process("0.1.0", 42, NOW - timedelta(hours=3), "/data", "root", "https://127.0.0.1:6443")
@@ -96,12 +95,3 @@ def test_a_controller_says_what_it_waits_for() -> None:
     assert text(controllers=[waiting]).splitlines()[-1] == (
         "  team  waiting for its sources (local:teams missing); 0 ready, 1 waiting, 0 active; no visits"
     )
-
-
-def test_the_data_directory_is_the_flags_then_the_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KCPCTL_DATA_DIR", "from-variable")
-
-    assert data_dir_of("from-flag") == Path("from-flag")
-    assert data_dir_of(None) == Path("from-variable")
-    monkeypatch.delenv("KCPCTL_DATA_DIR")
-    assert data_dir_of(None) == Path(".kcpctl")
