@@ -46,8 +46,11 @@ class Ours:
     def feed(self, manager: Manager) -> None:
         """Have the memories hear of each change before the controllers do; the Manager must not have begun."""
         for server, resource in ((LOCAL, self.local_shards), (CACHE, SHARDS)):
-            shards = manager.informer(resource, server).add_handler(self.shards.handler(server), name="memory")
-            exports = manager.informer(EXPORTS, server).add_handler(self.exports.handler(server), name="memory")
+            informers = manager.informer(resource, server), manager.informer(EXPORTS, server)
+            for informer in informers:
+                informer.be_careful()  # what they do not show any more may have been lost, and is not unpublished
+            shards = informers[0].add_handler(self.shards.handler(server), name="memory")
+            exports = informers[1].add_handler(self.exports.handler(server), name="memory")
         self.shards.fed_by(shards)
         self.exports.fed_by(exports)
 

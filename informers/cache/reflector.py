@@ -154,7 +154,7 @@ class Reflector(Generic[T]):
         store, initial, afresh = self._store, not self.synced.is_open, self._afresh
         if initial or afresh or continuity is Continuity.NEW:
             store.epoch += 1
-        if continuity is Continuity.SAME:
+        if continuity is Continuity.SAME and all(key.name for key in fetched.errors):  # else it may be any of them
             fetched.replacement.absence = Evidence.ABSENT_FROM_LIST
         changes = store.swap(fetched.replacement, fetched.revision, initial=initial)
         self.historian.follow(fetched.lineage, continuity)

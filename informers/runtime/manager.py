@@ -132,6 +132,8 @@ class Manager:
         informer = self.informer(declared.resource, server)
         for name, indexer in declared.indexers.items():
             informer.add_indexer(name, indexer)
+        if declared.careful:
+            informer.be_careful()
         return Tapped(server, declared, informer, self._failed[informer.origin])
 
     # Running

@@ -39,6 +39,8 @@ class Watch:
     When it arrives later all keys are visited once more."""
     indexers: Mapping[str, Indexer[Any]] = field(default_factory=dict)
     """Indexes to keep, by name; for `Lister.by_index`."""
+    careful: bool = False
+    """Whether absence from a list is to mean something: see `SharedInformer`."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ class Read:
     """As for `Watch`."""
     indexers: Mapping[str, Indexer[Any]] = field(default_factory=dict)
     """Indexes to keep, by name; for `Lister.by_index`."""
+    careful: bool = False
+    """Whether absence from a list is to mean something: see `SharedInformer`."""
 
 
 def same_key(notice: Notice[Any]) -> Iterable[Key]:

@@ -214,10 +214,11 @@ class Server:
 
     def copied(self) -> Callable[[], None]:
         """Copy the data; what is returned restores that copy, in terms of its own, and breaks all connections."""
-        saved = (self.revision, dict(self.objects), list(self.history), list(self.before), self.begun, self.compacted)
+        numbers = (self.revision, self.begun, self.compacted, self.lineage)
+        objects, history, before = dict(self.objects), list(self.history), list(self.before)
 
         def restore() -> None:
-            self.revision, objects, history, before, self.begun, self.compacted = saved
+            self.revision, self.begun, self.compacted, self.lineage = numbers
             self.objects, self.history, self.before = dict(objects), list(history), list(before)
             self.restart()
 

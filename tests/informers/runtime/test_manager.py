@@ -248,6 +248,16 @@ def with_cache(memory: MemoryServer, cache: MemoryServer) -> dict[str, Any]:
     return {"main": memory.server("main"), "cache": cache.server("cache", scope=Scope.CACHE)}
 
 
+async def test_an_informer_is_careful_if_one_of_its_users_wants_it(memory: MemoryServer) -> None:
+    @controller(TEAMS, name="careful", reads=[Read(MEMBERS, careful=True)])
+    async def careful(obj: Object[Any], cluster: Cluster) -> None: ...
+
+    manager = Manager(memory.server(), [recording(owns=[MEMBERS]), careful])
+
+    assert manager.informer(MEMBERS).careful
+    assert not manager.informer(TEAMS).careful
+
+
 async def test_workers_wait_for_every_source_without_patience(
     memory: MemoryServer, running: Running, clock: VirtualClock
 ) -> None:
