@@ -33,6 +33,7 @@ def _buffer() -> bytearray:
     buffer: bytearray | None = getattr(_of_thread, "buffer", None)
     if buffer is None:
         buffer = _of_thread.buffer = bytearray(BUFFER)
+        _of_thread.view = memoryview(buffer)
     return buffer
 
 
@@ -69,6 +70,7 @@ class Tap(BufferedProtocol):
         self._transport = transport
         self._loop = asyncio.get_running_loop()
         self._buffer = _buffer()
+        self._view: memoryview = _of_thread.view
         self._head = b""
         self._dechunker: Dechunker | None = None
         self._pieces: list[bytes] = []
@@ -119,9 +121,9 @@ class Tap(BufferedProtocol):
             self._transport.resume_reading()
         return body
 
-    def get_buffer(self, sizehint: int) -> bytearray:
-        """Give the memory to read into."""
-        return self._buffer
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Give the memory to read into; asyncio's TLS puts a second record behind the first by slicing what it got."""
+        return self._view
 
     def buffer_updated(self, nbytes: int) -> None:
         """Take what was read."""

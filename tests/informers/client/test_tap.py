@@ -8,7 +8,9 @@ import uvloop
 from informers.api.errors import Disconnected, ReadTimeout
 from informers.client.credentials import Anonymous
 from informers.client.http import HttpTransport
+from informers.client.tls import Pem, TlsContexts, Trust
 from informers.client.transport import Request, Timeouts
+from tests.informers.client.certificates import Authority
 from tests.informers.client.servers import LAST_CHUNK, answer, chunk, opening, serving
 
 BODY = b"".join(b"line %d\n" % n for n in range(2000))
@@ -140,6 +142,29 @@ async def test_silence_after_a_keep_alive_body_is_counted_anew(transport_to):
         assert await body_of(transport, request) == BODY
         with pytest.raises(ReadTimeout, match="found silence"):
             await body_of(transport, request)
+
+
+@pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
+def test_tls_records_that_come_together_are_read_one_after_the_other(loop):
+    """Go writes each chunk as a record of its own: what is read of one must not be taken for the other."""
+    authority = Authority()
+    shown = authority.server_context(authority.issue("server", hosts=["127.0.0.1"]))
+
+    async def main():
+        async def handler(asked, writer):
+            writer.write(opening())
+            for at in range(0, len(BODY), 700):
+                writer.write(chunk(BODY[at : at + 700]))  # nothing lets the loop send in between
+            writer.write(LAST_CHUNK)
+
+        async with serving(handler, tls=shown) as server:
+            nobody = Anonymous(TlsContexts(Trust(Pem(authority.pem))))
+            transport = HttpTransport(server.address, credentials=nobody)
+            assert [await body_of(transport) for _ in range(3)] == [BODY] * 3
+            await transport.aclose()
+
+    with asyncio.Runner(loop_factory=loop) as runner:
+        runner.run(main())
 
 
 def test_it_works_on_uvloop_over_plain_sockets():
