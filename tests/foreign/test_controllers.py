@@ -10,10 +10,11 @@ import pytest
 import yaml
 
 from informers import Cluster, Controller, Manager, Object, Outcome, Reconciled, Resource, Result, Server, controller
-from informers.api.errors import ApiError, ConfigurationError
+from informers.api.errors import ApiError
 from informers.client.kubeconfig import load
 from kcpctl.modules import find_controllers
 from tests.foreign.crdserver import crd_server
+from tests.integration.visiting import JOURNEYS, Journey, name_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CRDS = Resource("apiextensions.k8s.io", "v1", "customresourcedefinitions", kind="CustomResourceDefinition")
@@ -179,22 +180,22 @@ async def test_a_field_that_somebody_takes_over_is_taken_back(tmp_path: Path) ->
         assert (await blue(server)).at("status", "message") == "ours"
 
 
-async def test_a_missing_status_subresource_is_told_apart_from_a_missing_object(tmp_path: Path) -> None:
-    [crd, _] = definitions()
-    del crd["spec"]["versions"][0]["subresources"]
+class Served:
+    """The server, as journeys ask for it."""
 
-    @controller(TEAMS)
-    async def reconcile(obj: Object[Any], cluster: Cluster) -> Result:
-        if obj.name == "gone":
-            await server.client().delete(TEAMS, "gone", namespace="default")
-        return Result(status={"members": 1})
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self.client = server.client()
 
-    async with serving(tmp_path / "data", crd) as server:
-        for name in ("blue", "gone"):
-            await server.client().create(TEAMS, {"metadata": {"name": name, "namespace": "default"}})
-        visits = await visited(server, reconcile)
+    def server(self) -> Server:
+        return self._server
 
-    outcomes = {visit.key.name: visit for visit in visits.all if visit.outcome is not Outcome.GONE}
-    assert outcomes["gone"].outcome is Outcome.SUCCESS
-    with pytest.raises(ConfigurationError, match=r"add `subresources: \{status: \{\}\}`"):
-        raise outcomes["blue"].error or AssertionError
+
+@pytest.mark.parametrize("journey", JOURNEYS, ids=name_of)
+async def test_controllers_go_through_the_same_as_at_ours(tmp_path: Path, journey: Journey) -> None:
+    @asynccontextmanager
+    async def served(*crds: dict[str, Any]) -> AsyncIterator[Served]:
+        async with serving(tmp_path / "data", *crds) as server:
+            yield Served(server)
+
+    await journey(served)

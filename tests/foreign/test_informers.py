@@ -14,7 +14,7 @@ from informers.api.errors import ApiError, Expired, TransportError
 from informers.cache.policy import Policy
 from tests.faults import Network
 from tests.foreign.crdserver import crd_server
-from tests.integration import journeys
+from tests.integration import journeys, visiting
 from tests.integration.watched import CRDS, PAGED, STREAMED, WIDGETS, definition, make, watched
 
 FORGETFUL = ("-watch-cache=false", "-compact=1s")
@@ -117,6 +117,11 @@ async def test_a_torn_watch_goes_on_behind_the_last_whole_line(tmp_path: Path) -
 async def test_forgotten_history_is_listed_again(tmp_path: Path, policy: Policy) -> None:
     async with real(tmp_path / "data", *FORGETFUL) as subject:
         await journeys.forgotten_history(subject, policy, Evidence.ABSENT_IN_NEW_HISTORY)
+
+
+async def test_a_controller_that_missed_history_finds_what_was_made_meanwhile(tmp_path: Path) -> None:
+    async with real(tmp_path / "data", *FORGETFUL) as subject:
+        await visiting.forgotten_history(subject)
 
 
 async def test_a_restart_of_the_server_is_no_loss(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from kcpctl.apiserver.http.auth import Authentication
 from kcpctl.apiserver.http.inprocess import InProcess
 from kcpctl.apiserver.storage.memory import MemoryStorage
 from tests.faults import Network
-from tests.integration import journeys
+from tests.integration import journeys, visiting
 from tests.integration.watched import CRDS, PAGED, STREAMED, WIDGETS, definition, make, watched
 
 NAMESPACES = Resource("", "v1", "namespaces", kind="Namespace")
@@ -100,6 +100,10 @@ async def test_a_torn_watch_goes_on_behind_the_last_whole_line(ours: OurServer) 
 @pytest.mark.parametrize("policy", [PAGED, STREAMED], ids=["listed", "streamed"])
 async def test_forgotten_history_is_listed_again(ours: OurServer, policy: Policy) -> None:
     await journeys.forgotten_history(ours, policy, Evidence.ABSENT_FROM_LIST)
+
+
+async def test_a_controller_that_missed_history_finds_what_was_made_meanwhile(ours: OurServer) -> None:
+    await visiting.forgotten_history(ours)
 
 
 async def test_a_restart_of_the_server_is_no_loss_and_no_list(ours: OurServer) -> None:
