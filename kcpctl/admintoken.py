@@ -4,6 +4,7 @@ from pathlib import Path
 
 from informers.api.errors import ConfigurationError
 from kcpctl.apiserver.http.privatefiles import write_private
+from kcpctl.datadir import writing
 
 TOKEN_FILE = "admin.token"
 
@@ -35,5 +36,6 @@ def _new_token(path: Path) -> str:
     import secrets  # only the first start needs it
 
     token = secrets.token_urlsafe(32)
-    write_private(path, token.encode() + b"\n")
+    with writing(path.parent):
+        write_private(path, token.encode() + b"\n")
     return token

@@ -7,6 +7,7 @@ from informers.api.clusters import WILDCARD
 from kcpctl.apiserver.exchange import User
 from kcpctl.apiserver.http.certs import Certificates
 from kcpctl.apiserver.http.kubeconfig_out import KubeContext, write_kubeconfig
+from kcpctl.datadir import writing
 
 ADMIN_FILE = "admin.kubeconfig"
 CACHE_FILE = "cache.kubeconfig"
@@ -42,5 +43,6 @@ def write_cache(folder: Path, url: str, certificates: Certificates) -> Path:
 
 def _write(path: Path, contexts: list[KubeContext], current: str, certificates: Certificates, user: User) -> Path:
     pair = certificates.client(user.name, user)
-    write_kubeconfig(path, contexts, current, authority=certificates.authority, client=pair, user=user.name)
+    with writing(path.parent):
+        write_kubeconfig(path, contexts, current, authority=certificates.authority, client=pair, user=user.name)
     return path

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from informers.api.errors import ConfigurationError, InformersError
+from kcpctl.datadir import writing
 
 JSON = dict[str, Any]
 Answers = Mapping[str, Callable[[JSON], Awaitable[JSON]]]
@@ -44,7 +45,8 @@ def socket_path(data_dir: Path) -> Path:
 async def serving(data_dir: Path, answers: Answers) -> AsyncIterator[Path]:
     """Answer at the data directory's socket for as long as the block runs; whoever holds the directory may serve."""
     path = socket_path(data_dir)
-    path.unlink(missing_ok=True)  # left by a process that was killed
+    with writing(data_dir):
+        path.unlink(missing_ok=True)  # left by a process that was killed
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -56,8 +58,9 @@ async def serving(data_dir: Path, answers: Answers) -> AsyncIterator[Path]:
         finally:
             writer.close()
 
-    server = await asyncio.start_unix_server(talk, path=path, limit=_LONGEST)
-    path.chmod(0o600)
+    with writing(data_dir):
+        server = await asyncio.start_unix_server(talk, path=path, limit=_LONGEST)
+        path.chmod(0o600)
     try:
         yield path
     finally:

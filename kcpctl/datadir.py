@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from informers.api.errors import ConfigurationError
+from kcpctl.apiserver.http.privatefiles import write_private
 
 FORMAT = 1
 """Grows when an older kcpctl could not read what a newer one wrote."""
@@ -21,13 +22,9 @@ def locked(folder: Path) -> Iterator[Path]:
     """
     import fcntl  # absent on Windows, where the command line says so before it comes here
 
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as error:
-        raise ConfigurationError(
-            f"expected to write to the data directory {folder}, but: {error.strerror}; name another with --data-dir"
-        ) from error
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -44,6 +41,20 @@ def locked(folder: Path) -> Iterator[Path]:
         os.close(descriptor)
 
 
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Have whatever keeps the block from writing to the directory be one line (`ConfigurationError`)."""
+    try:
+        yield
+    except OSError as error:
+        name = Path(str(error.filename2 or error.filename or folder)).name
+        what = "" if name == folder.name else f"{name}: "
+        raise ConfigurationError(
+            f"expected to write to the data directory {folder}, but: {what}{error.strerror}; "
+            "name another with --data-dir"
+        ) from error
+
+
 def _holder(descriptor: int) -> str:
     return os.pread(descriptor, 20, 0).decode("ascii", "replace").strip() or "of unknown number"
 
@@ -51,10 +62,10 @@ def _holder(descriptor: int) -> str:
 def _check_format(folder: Path) -> None:
     file = folder / "format.json"
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))["format"]
-    except FileNotFoundError:
-        file.write_text(json.dumps({"format": FORMAT}) + "\n", encoding="utf-8")
-        return
+        with writing(folder):
+            if not file.exists():
+                write_private(file, json.dumps({"format": FORMAT}).encode() + b"\n")
+            found = json.loads(file.read_text(encoding="utf-8"))["format"]
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigurationError(f"expected the format number in {file}, found something else: {error}") from error
     if found != FORMAT:

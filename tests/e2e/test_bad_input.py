@@ -149,3 +149,13 @@ def test_a_malformed_object_in_the_cache_is_told_and_loses_nothing(shard: Runnin
     assert widgets(shard) == published
     cache(shard, "delete", "broken")
     eventually(lambda: shard.status()["malformed"] == {})
+
+
+@pytest.mark.parametrize("name", ["admin.kubeconfig", "cache.kubeconfig", "control.sock", "certificates/ca.key"])
+def test_a_data_directory_in_which_something_else_is_in_the_way(tmp_path: Path, name: str) -> None:
+    (tmp_path / "data" / name).mkdir(parents=True)
+
+    line = run(tmp_path)
+
+    assert f"in {tmp_path / 'data'}" in line or f"the data directory {tmp_path / 'data'}, but: {name}: " in line
+    assert "--data-dir" in line

@@ -99,3 +99,11 @@ def test_a_deep_directory_is_reached_from_nearby_and_named_when_it_cannot_be(
 
     monkeypatch.chdir(deep)
     assert socket_path(deep) == Path("control.sock")
+
+
+async def test_a_socket_that_cannot_be_had_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "control.sock").mkdir()
+
+    with pytest.raises(ConfigurationError, match=r"expected to write to the data directory .*, but: control.sock: "):
+        async with serving(tmp_path, ANSWERS):
+            pass

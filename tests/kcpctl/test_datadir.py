@@ -63,6 +63,15 @@ def test_a_directory_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.parametrize("name", ["lock", "format.json"])
+def test_a_file_that_cannot_be_written_is_named_in_one_line(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+
+    told = f"expected to write to the data directory .*, but: {name}: Is a directory; name another with --data-dir"
+    with pytest.raises(ConfigurationError, match=told), locked(tmp_path):
+        pass
+
+
 def test_nobody_else_may_read_what_is_new(tmp_path: Path) -> None:
     folder = tmp_path / "new"
 
