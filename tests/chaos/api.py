@@ -29,7 +29,7 @@ class Refused(Exception):
 
 
 class Api:
-    """One server; every request has a connection of its own, so that a restart in between does not matter."""
+    """One server, also over its restarts: connections are kept, and one that broke is not used again."""
 
     def __init__(self, kubeconfig: Path) -> None:
         """Take address and certificates from the kubeconfig's first cluster and user."""
@@ -70,7 +70,7 @@ class Api:
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
-            connector = aiohttp.TCPConnector(ssl=self._tls, force_close=True, limit=0)
+            connector = aiohttp.TCPConnector(ssl=self._tls, limit=0)
             self._session = aiohttp.ClientSession(connector=connector)
         return self._session
 

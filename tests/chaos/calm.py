@@ -33,13 +33,13 @@ async def calm(site: Site) -> list[Violation]:
     async def is_over() -> bool:
         nonlocal same_since
         at_work = await busy(site)
-        found = [*at_work, *[line async for line in problems(site)]]
+        found = at_work or [line async for line in problems(site)]
         if at_work or found != wrong:
             same_since = time.monotonic()
         wrong[:] = found
         return not wrong or time.monotonic() - same_since > _STUCK_AFTER
 
-    await until(is_over, _CALM_WITHIN, pause=0.15)
+    await until(is_over, _CALM_WITHIN, pause=0.2)
     return [Violation(time.monotonic(), f"when all is calm again: {line}") for line in wrong]
 
 
