@@ -91,6 +91,10 @@ class Unavailable(StorageError):
     """The storage cannot take writes now (disk full, closed, lost its file); the message says why."""
 
 
+class Unwritable(Unavailable):
+    """One record cannot be written, whatever becomes of the others; the message says why."""
+
+
 class Feed(Protocol):
     """One running watch: an async iterator of batches that only its owner ends.
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from informers.clock import Clock, SystemClock
-from kcpctl.apiserver.storage.base import Change, KeyExists, Mismatch, Record, Slice, Term, Unavailable
+from kcpctl.apiserver.storage.base import Change, KeyExists, Mismatch, Record, Slice, Term, Unavailable, Unwritable
 from kcpctl.apiserver.storage.feeds import MemoryFeed
 from kcpctl.apiserver.storage.history import FIVE_MINUTES, History, Window
 from kcpctl.apiserver.storage.revisions import first_revision
@@ -41,7 +41,8 @@ class SqliteStorage:
     """A `Storage` in one file.
 
     Invariants: what is in `_state` is on disk; at most one group is in flight, and it holds at most one write a key;
-    revisions are given to writes when their group starts, so that a group that fails leaves no gap.
+    revisions are given to writes when their group starts, so that a group that fails leaves no gap; the first `_alone`
+    of those that wait are written one by one.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class SqliteStorage:
         self._terms = loaded.terms
         self._state = State(History(loaded.revision, window, loaded.changes), loaded.records)
         self._waiting: deque[_Write] = deque()
+        self._alone = 0
         self._is_writing = False
         self._at_rest = asyncio.Event()
         self._at_rest.set()
@@ -174,8 +176,16 @@ class SqliteStorage:
         job.add_done_callback(lambda job: loop.call_soon_threadsafe(self._end_group, group, changes, job))
 
     def _end_group(self, group: list[_Write], changes: list[Change], job: Future[None]) -> None:
-        """Make a durable group visible and answer it; a failed one changes nothing."""
+        """Make a durable group visible and answer it; a failed one changes nothing.
+
+        A group that one of its writes may have spoilt is written again, each write by itself.
+        """
         error = job.exception()
+        if isinstance(error, Unwritable) and len(group) > 1:
+            self._waiting.extendleft(reversed(group))
+            self._alone = len(group)
+            asyncio.get_running_loop().call_soon(self._start_group)
+            return
         try:
             if error is None:
                 self._state.apply(changes, self._clock.monotonic())
@@ -201,7 +211,9 @@ class SqliteStorage:
         changes: list[Change] = []
         taken: set[str] = set()
         later: deque[_Write] = deque()
-        while self._waiting and len(group) < _GROUP:
+        most = 1 if self._alone else _GROUP
+        self._alone = max(self._alone - 1, 0)
+        while self._waiting and len(group) < most:
             write = self._waiting.popleft()
             if write.done.done():
                 continue
@@ -229,6 +241,6 @@ def _again(error: BaseException) -> BaseException:
     """Return an error for one more of those who have to hear it; each raises an object of its own."""
     if not isinstance(error, Unavailable):
         return error
-    copy = Unavailable(str(error))
+    copy = type(error)(str(error))
     copy.__cause__ = error
     return copy

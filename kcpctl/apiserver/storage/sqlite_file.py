@@ -17,8 +17,9 @@ from pathlib import Path
 
 import msgspec
 
-from kcpctl.apiserver.storage.base import Change, Record, StorageError, Term, Unavailable
+from kcpctl.apiserver.storage.base import Change, Record, StorageError, Term, Unavailable, Unwritable
 from kcpctl.apiserver.storage.revisions import new_term
+from kcpctl.apiserver.storage.soundness import Damaged, Whereabouts, check_pages, check_values
 
 Connect = Callable[[Path], sqlite3.Connection]
 """How a connection to a file is made; where tests put failing disks in."""
@@ -49,6 +50,19 @@ _FORGET_EVERY = 1024
 """Changes that may stay in the file longer than in memory, so that few transactions have to delete."""
 
 
+_OF_ONE_RECORD = (
+    sqlite3.DataError,
+    sqlite3.IntegrityError,
+    sqlite3.InterfaceError,
+    sqlite3.ProgrammingError,
+    UnicodeError,
+    OverflowError,
+)
+"""What may be the fault of one record: a text that is none, something that is too large, a rule of the schema."""
+
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
 class CannotOpen(StorageError):
     """The file cannot be used; the message says why and what to do."""
 
@@ -75,9 +89,13 @@ class SqliteFile:
         self.path = path
         self._connection = connection
         self._oldest = 0
+        self._whereabouts = Whereabouts(path)
 
     def load(self, changes: int) -> Loaded:
-        """Begin a term, and read everything, but at most that many changes. Raises `sqlite3.Error`, `Unavailable`."""
+        """Begin a term, and read everything, but at most that many changes.
+
+        Raises `sqlite3.Error`, `Unavailable`, `Damaged`.
+        """
         run = self._connection.execute
         identity, revision = run("SELECT identity, revision FROM store").fetchone()
         self._oldest = run("SELECT coalesce(min(revision) - 1, ?) FROM change", (revision,)).fetchone()[0]
@@ -86,10 +104,16 @@ class SqliteFile:
             "SELECT revision, key, was_revision, was FROM change WHERE revision > ? ORDER BY revision DESC",
             (revision - changes,),
         )
-        return Loaded(identity, self._begin_term(revision), revision, records, _redone(undo.fetchall(), records))
+        redone = _redone(undo.fetchall(), records)
+        check_values(records)
+        check_values(change.previous for change in redone if change.previous is not None)
+        return Loaded(identity, self._begin_term(revision), revision, records, redone)
 
     def commit(self, changes: Sequence[Change], oldest: int) -> None:
-        """Make changes durable, all or none; history up to `oldest` may go meanwhile. Raises `Unavailable`."""
+        """Make changes durable, all or none; history up to `oldest` may go meanwhile.
+
+        Raises `Unavailable`; `Unwritable` if the fault may be with one of the changes alone.
+        """
         forget = oldest - self._oldest >= _FORGET_EVERY
         with self._transaction():
             self._write(changes)
@@ -114,13 +138,16 @@ class SqliteFile:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             yield
+            self._whereabouts.check()
             self._connection.execute("COMMIT")
         except BaseException as error:
             with suppress(sqlite3.Error):  # if this fails too, the next BEGIN says so
                 self._connection.execute("ROLLBACK")
-            if not isinstance(error, sqlite3.Error):
-                raise
-            raise Unavailable(f"cannot write to {self.path}: {error}") from error
+            if isinstance(error, _OF_ONE_RECORD):
+                raise Unwritable(f"cannot write to {self.path}: {error}") from error
+            if isinstance(error, sqlite3.Error):
+                raise Unavailable(f"cannot write to {self.path}: {error}") from error
+            raise
 
     def _begin_term(self, revision: int) -> tuple[Term, ...]:
         """Note that somebody opened the file; no write may happen before that is on disk."""
@@ -157,16 +184,27 @@ def open_file(path: Path, first_revision: int, connect: Connect, *, changes: int
     try:
         _lock(path, connection)
         _prepare(path, connection, first_revision)
+        check_pages(connection)
         file = SqliteFile(path, connection)
         loaded = file.load(changes)
         _pid_file(path).write_text(f"{os.getpid()}\n")
-    except (OSError, sqlite3.Error, Unavailable) as error:
+    except (OSError, sqlite3.Error, Unavailable, Damaged) as error:
         connection.close()
-        raise CannotOpen(f"expected a kcpctl store in {path}, found: {error}; use another data directory") from error
+        raise _cannot_open(path, error) from error
     except BaseException:
         connection.close()
         raise
     return file, loaded
+
+
+def _cannot_open(path: Path, error: Exception) -> CannotOpen:
+    """Say what is wrong with a file, and what to do."""
+    if isinstance(error, Damaged) or getattr(error, "sqlite_errorcode", 0) in _DAMAGED:
+        return CannotOpen(
+            f"expected a kcpctl store in {path}, found: {error}; nothing of it was changed: put a copy of it in its "
+            "place, or use another data directory"
+        )
+    return CannotOpen(f"expected a kcpctl store in {path}, found: {error}; use another data directory")
 
 
 def _lock(path: Path, connection: sqlite3.Connection) -> None:

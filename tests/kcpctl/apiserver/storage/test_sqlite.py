@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -11,13 +12,14 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from informers.tasks import background
 from kcpctl.apiserver.storage import sqlite_file
-from kcpctl.apiserver.storage.base import KeyExists, Mismatch, Record, Unavailable
+from kcpctl.apiserver.storage.base import KeyExists, Mismatch, Record, Unavailable, Unwritable
 from kcpctl.apiserver.storage.history import Window
 from kcpctl.apiserver.storage.sqlite import SqliteStorage
 from kcpctl.apiserver.storage.sqlite_file import FORMAT, CannotOpen
@@ -260,10 +262,77 @@ async def test_closing_that_was_cancelled_is_finished_by_closing_again(path: Pat
 
 
 async def test_a_write_that_sqlite_cannot_even_take_harms_no_later_one(store: SqliteStorage):
-    with pytest.raises(UnicodeEncodeError):
+    with pytest.raises(Unwritable, match=r"store\.db"):
         await store.create(f"{PODS}\ud800", b"1")
 
     await store.create(f"{PODS}a", b"1")
+
+
+async def test_a_write_that_sqlite_cannot_take_fails_alone(path: Path, disk: Disk, store: SqliteStorage):
+    before, commits = store.revision, disk.commits
+    names = [f"{PODS}{name}" for name in ("a", "b", "\ud800", "c", "d")]
+
+    outcomes = await asyncio.gather(*(store.create(name, b"1") for name in names), return_exceptions=True)
+
+    assert outcomes == [before + 1, before + 2, outcomes[2], before + 3, before + 4]
+    assert isinstance(outcomes[2], Unwritable)
+    await asyncio.gather(*(store.create(f"{PODS}later{n}", b"1") for n in range(9)))
+    await store.aclose()
+    again = await SqliteStorage.open(path)
+    assert len((await again.range(PODS)).records) == 4 + 9
+    assert disk.commits - commits == 4 + 1, "the writes of later groups share a commit"
+    await again.aclose()
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal"])
+@pytest.mark.parametrize("replaced", [False, True])
+async def test_a_write_to_a_file_that_is_not_there_any_more_is_refused(path: Path, suffix: str, replaced: bool):
+    store = await SqliteStorage.open(path)
+    kept = await store.create(f"{PODS}kept", b"1")
+    file = path.with_name(path.name + suffix)
+    away = file.rename(path.with_name("away"))
+    if replaced:
+        shutil.copy(away, file)
+
+    outcomes = await asyncio.gather(
+        store.create(f"{PODS}a", b"1"), store.delete(f"{PODS}kept", expect=kept), return_exceptions=True
+    )
+
+    assert [type(outcome) for outcome in outcomes] == [Unavailable] * 2
+    assert re.search(r"expected store\.db.* found it (gone|another file); .*start again", str(outcomes[0]))
+    assert (await store.range(PODS)).records == [Record(f"{PODS}kept", kept, b"1")]
+
+    away.rename(file)
+    assert await store.create(f"{PODS}a", b"1") == kept + 1
+    await store.aclose()
+
+
+@pytest.mark.parametrize("part", range(8))
+async def test_bytes_that_are_overwritten_anywhere_in_the_file_are_found_at_the_next_start(path: Path, part: int):
+    store = await SqliteStorage.open(path)
+    value = b'{"metadata":{"name":"a"},"data":{"text":"%b"}}' % (b"x" * 900)
+    await asyncio.gather(*(store.create(f"{PODS}{n:04}", value) for n in range(1000)))
+    await store.aclose()
+    size = path.stat().st_size
+    spoilt = Random(part).randbytes(3000)
+    with path.open("r+b") as file:
+        file.seek(size * part // 8)
+        file.write(spoilt)
+
+    with pytest.raises(CannotOpen, match=r"expected a kcpctl store in .*store\.db, found: .*: put a copy"):
+        await SqliteStorage.open(path)
+
+    assert spoilt in path.read_bytes()
+
+
+async def test_a_value_whose_bytes_were_changed_is_named(path: Path):
+    store = await SqliteStorage.open(path)
+    await store.create(f"{PODS}a", b'{"data":"12345678"}')
+    await store.aclose()
+    path.write_bytes(path.read_bytes().replace(b"12345678", b"1\xff345678"))
+
+    with pytest.raises(CannotOpen, match=rf"found: the object at {PODS}a is not the text that was written; nothing"):
+        await SqliteStorage.open(path)
 
 
 async def test_a_watch_goes_on_after_a_restart_with_every_change_once(path: Path):
@@ -420,7 +489,9 @@ async def test_a_damaged_file_is_refused_and_let_go(path: Path):
         file.write(b"\xff" * 40_000)
 
     for _ in range(2):
-        with pytest.raises(CannotOpen, match=r"expected a kcpctl store in .*store\.db, found: .*malformed"):
+        with pytest.raises(
+            CannotOpen, match=r"expected a kcpctl store in .*store\.db, found: .*; nothing of it was changed"
+        ):
             await SqliteStorage.open(path)
 
 
