@@ -253,10 +253,15 @@ async def test_urls_for_another_cluster_stay_while_nobody_saw_the_export_leave_i
     )
 
 
-async def test_urls_for_another_cluster_stay_while_the_export_there_is_held_under_any_path() -> None:
-    other = far("c8", path="root:other")
+@pytest.mark.parametrize("server", ["cache", "local"])
+async def test_urls_for_another_cluster_stay_while_the_export_there_is_held_under_any_path(server: str) -> None:
+    other = made(
+        EXPORTS, "widgets", "c8", shard="beryl" if server == "cache" else "", annotations={"kcp.io/path": "root:other"}
+    )
     known = knowing(AMBER, far("c9"), other)
-    known.lose(other, "cache", Evidence.ABSENT_IN_NEW_HISTORY)
+    if server == "local":
+        known.show(made(LOGICAL_CLUSTERS, "cluster", "c8", annotations={"kcp.io/path": "root:other"}))
+    known.lose(other, server, Evidence.ABSENT_IN_NEW_HISTORY)
 
     found = await wished(known, slice_(url("amber", "c8"), path="root:far"))
 
