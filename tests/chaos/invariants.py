@@ -5,7 +5,7 @@ once, and an endpoint none of whose causes ever changed may never go, not for an
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -68,12 +68,12 @@ def excuses(loss: Loss, states: Sequence[World], tampered: Sequence[Tampered]) -
     """Count the changes that may have taken the URL away from the slice."""
     found = 0
     for export in _exports(loss, states):
-        names = {name for world in states for name, url in _urls(world) if compose(url, export) == loss.url}
+        names = {name for world in states for _, name, url in _urls(world) if compose(url, export) == loss.url}
         if names:
             forged = sum(t.resource == "apiexports" and (t.cluster, t.name) == export for t in tampered)
-            found += forged + _falls(_has_export(world, export) for world in states)
+            found += forged + _falls([_homes_of_export(world, export) for world in states])
         for name in names:
-            found += _falls(_has_url(world, name, loss.url, export) for world in states)
+            found += _falls([_homes_of_url(world, name, loss.url, export) for world in states])
             found += sum(t.resource == "shards" and t.name == name and t.labels is None for t in tampered)
             found += _selections(loss, states, name, tampered)
     return found
@@ -87,23 +87,31 @@ def _exports(loss: Loss, states: Sequence[World]) -> set[Place]:
     return found
 
 
-def _urls(world: World) -> Iterator[tuple[str, str]]:
-    for home in world.homes.values():
-        yield from ((name, shard.url) for name, shard in home.shards.items())
-    yield from ((one.name, one.shard.url) for one in world.held if one.shard is not None)
+def _urls(world: World) -> Iterator[tuple[str, str, str]]:
+    """Yield (home, Shard's name, URL), of what is held as well."""
+    for home, state in world.homes.items():
+        yield from ((home, name, shard.url) for name, shard in state.shards.items())
+    yield from ((one.home, one.name, one.shard.url) for one in world.held if one.shard is not None)
 
 
-def _has_export(world: World, export: Place) -> bool:
-    there = any(export in home.exports for home in world.homes.values())
-    return there or any(one.shard is None and (one.cluster, one.name) == export for one in world.held)
+def _homes_of_export(world: World, export: Place) -> set[str]:
+    """Return where an export is, or is held of; more than one when it has twins."""
+    there = {name for name, home in world.homes.items() if export in home.exports}
+    return there | {one.home for one in world.held if one.shard is None and (one.cluster, one.name) == export}
 
 
-def _has_url(world: World, shard: str, url: str, export: Place) -> bool:
-    return any(name == shard and compose(base, export) == url for name, base in _urls(world))
+def _homes_of_url(world: World, shard: str, url: str, export: Place) -> set[str]:
+    return {home for home, name, base in _urls(world) if name == shard and compose(base, export) == url}
 
 
-def _falls(there: Iterable[bool]) -> int:
-    return sum(before and not now for before, now in pairwise(there))
+def _falls(there: Sequence[set[str]]) -> int:
+    """Count how often something went from one of its homes, unless one home had it all the time.
+
+    Each home is seen late by its own measure: a twin that is made as the other goes may be seen after that.
+    """
+    if set.intersection(*there):
+        return 0
+    return sum(len(before - now) for before, now in pairwise(there))
 
 
 def _selections(loss: Loss, states: Sequence[World], shard: str, tampered: Sequence[Tampered]) -> int:

@@ -96,7 +96,7 @@ def test_a_deleted_export_and_a_forged_copy_are_excuses(tmp_path: Path) -> None:
 
 
 CHANGES = st.lists(
-    st.tuples(st.sampled_from(["green", "violet"]), st.sampled_from(["eu", "us", "export", "url"])), max_size=8
+    st.tuples(st.sampled_from(["green", "violet"]), st.sampled_from(["eu", "us", "export", "url", "twin"])), max_size=8
 )
 
 
@@ -104,11 +104,14 @@ def _changed(state: Home, name: str, what: str) -> Home:
     shard = state.shards[name]
     if what == "export":
         return state._replace(exports=state.exports ^ {(f"c-{name}", "kept")})
+    if what == "twin":
+        twin = {} if "twin" in state.shards else {"twin": ShardObject("https://twin", EU)}
+        return state._replace(shards={name: shard, **twin})
     if what == "url":
         shard = shard._replace(url=f"{shard.url}-1" if not shard.url.endswith("-1") else shard.url[:-2])
     else:
         shard = shard._replace(labels=frozenset({("region", what)}))
-    return state._replace(shards={name: shard})
+    return state._replace(shards={**state.shards, name: shard})
 
 
 @given(CHANGES, st.data())
