@@ -48,7 +48,7 @@ class Subject(Protocol):
 class Watched:
     """An informer that runs, all it told, and a view of the collection that is made of its notices alone."""
 
-    def __init__(self, subject: Subject, policy: Policy, resource: Resource[Any]) -> None:
+    def __init__(self, subject: Subject, policy: Policy, resource: Resource[Any], *, careful: bool) -> None:
         self.facts: list[Fact] = []
         self.view: dict[Key, Object[Any]] = {}
         self.gone: list[tuple[str, Evidence]] = []
@@ -62,6 +62,7 @@ class Watched:
             clock=subject.clock,
             rng=Random(0),
             policy=policy,
+            careful=careful,
         )
         self.informer.add_handler(self._take, name="view")
 
@@ -105,10 +106,10 @@ class Watched:
 
 @asynccontextmanager
 async def watched(
-    subject: Subject, policy: Policy = STREAMED, resource: Resource[Any] = WIDGETS
+    subject: Subject, policy: Policy = STREAMED, resource: Resource[Any] = WIDGETS, *, careful: bool = False
 ) -> AsyncIterator[Watched]:
     """Run an informer beside the block, which begins once that has synced and follows a watch."""
-    found = Watched(subject, policy, resource)
+    found = Watched(subject, policy, resource, careful=careful)
     async with background(found.informer.run()):
         await found.until(lambda: found.informer.live)
         yield found
