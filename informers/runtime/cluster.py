@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from informers.api.errors import ConfigurationError, Undeclared
 from informers.api.resources import Resource
@@ -20,20 +20,29 @@ T = TypeVar("T")
 _CLUSTERED = (Scope.ALL, Scope.CACHE)
 
 
+Declared: TypeAlias = tuple[str, str, type[Any] | None]
+"""A server's name, a collection, and the model that its objects decode to."""
+
+
+def declared(server: str, resource: Resource[Any]) -> Declared:
+    """Return what a declaration of the resource is found by: of two models each has a lister of its own."""
+    return server, str(resource), resource.model
+
+
 @dataclass(frozen=True)
 class World:
     """What one controller declared and may therefore read, and the servers that it may write to.
 
-    Listers are found by (server name, collection).
+    Listers are found by (server name, collection, model).
     """
 
     controller: str
     home: str
     """The name of the controller's own server."""
     servers: Mapping[str, Server]
-    listers: Mapping[tuple[str, str], Lister[Any]]
+    listers: Mapping[Declared, Lister[Any]]
     clock: Clock
-    pairs: dict[str, ListerPair[Any]] = field(default_factory=dict)
+    pairs: dict[Declared, ListerPair[Any]] = field(default_factory=dict)
     """Made when first asked for; shared, so that an exchange of halves reaches every later visit."""
 
     def server(self, name: str) -> tuple[str, Server]:
@@ -48,11 +57,12 @@ class World:
     def lister(self, resource: Resource[T], server: str) -> Lister[T]:
         """Return the lister over all clusters; raises `Undeclared`."""
         name, _ = self.server(server)
-        found = self.listers.get((name, str(resource)))
+        found = self.listers.get(declared(name, resource))
         if found is None:
+            what = resource.qualified + (f" as {resource.model.__name__}" if resource.model is not None else "")
             other = "" if name == self.home else f", server={name!r}"
             raise Undeclared(
-                f"controller {self.controller!r}: expected {resource.qualified} to be declared before it is read; add "
+                f"controller {self.controller!r}: expected {what} to be declared before it is read; add "
                 f"reads=[Read({resource.plural.upper()}{other})] to @controller, or owns or watches if its changes "
                 "should wake the controller"
             )
@@ -60,10 +70,11 @@ class World:
 
     def pair(self, resource: Resource[T], cache: str) -> ListerPair[T]:
         """Return the pair of the own server's lister and that server's; raises `Undeclared`."""
-        found = self.pairs.get(str(resource))
+        key = declared(cache, resource)
+        found = self.pairs.get(key)
         if found is None:
             local, remote = self.lister(resource, ""), self.lister(resource, cache)
-            found = self.pairs[str(resource)] = ListerPair(local, remote)
+            found = self.pairs[key] = ListerPair(local, remote)
         return cast("ListerPair[T]", found)
 
 

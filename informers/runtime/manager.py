@@ -24,7 +24,7 @@ from informers.cache.statistics import InformerStatistics
 from informers.client.addresses import Scope
 from informers.client.server import Server
 from informers.clock import Clock, SystemClock
-from informers.runtime.cluster import World
+from informers.runtime.cluster import Declared, World, declared
 from informers.runtime.controller import Controller
 from informers.runtime.facts import GraceOver, LeftBehind, ObserverDropped, Stopping
 from informers.runtime.observers import Observer, Observers
@@ -99,11 +99,11 @@ class Manager:
         if controller.name in self._runs:
             raise ConfigurationError(f"expected controllers of different names, found two named {controller.name!r}")
         home = controller.server or next(iter(self.servers))
-        listers: dict[tuple[str, str], Lister[Any]] = {}
+        listers: dict[Declared, Lister[Any]] = {}
         world = World(controller.name, home, self.servers, listers, self._clock)
         sources = [self._tapped(declared, world) for declared in controller.sources()]
         for source in sources:
-            listers[source.server, str(source.declared.resource)] = source.informer.lister
+            listers[declared(source.server, source.declared.resource)] = source.informer.lister
         self._runs[controller.name] = Run(controller, sources, world, self._clock, self._observers, self._slices)
 
     def controller(self, name: str) -> Run[Any]:
@@ -121,6 +121,10 @@ class Manager:
             raise ConfigurationError(f"expected a server of {known} to watch {resource.plural} on, found {name!r}")
         collection = _collection(resource, self.servers[name].scope)
         return self._pool.informer(name, self.servers[name].client(), collection)
+
+    def failed(self, informer: SharedInformer[Any]) -> asyncio.Event:
+        """Return what is set once an attempt of one of its informers to list or watch has failed."""
+        return self._failed[informer.origin]
 
     @property
     def informers(self) -> Sequence[SharedInformer[Any]]:

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from controllers.endpointslice import EndpointSlices
@@ -20,7 +21,7 @@ from informers.client.addresses import Scope
 from informers.client.server import Server
 from informers.client.transport import Request, Response
 from informers.clock import VirtualClock
-from informers.runtime.cluster import Cluster, World
+from informers.runtime.cluster import Cluster, Declared, World, declared
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -100,8 +101,8 @@ class Knowledge:
     def cluster(self, name: str = "c1") -> Cluster:
         """Return the world scoped to a logical cluster."""
         by_name = {str(r): r for r in (SHARDS, EXPORTS, PARTITIONS, LOGICAL_CLUSTERS, SLICES)}
-        listers: dict[tuple[str, str], Lister[Any]] = {
-            (server, text): Lister(store, by_name[text], has_synced=lambda s=server: s == "local" or self.synced)  # type: ignore[misc]
+        listers: dict[Declared, Lister[Any]] = {
+            declared(server, by_name[text]): Lister(store, by_name[text], has_synced=partial(self._has_synced, server))
             for (server, text), store in self.stores.items()
         }
         servers = {
@@ -109,6 +110,9 @@ class Knowledge:
             "cache": Server("cache", NoTransport(), scope=Scope.CACHE),
         }
         return Cluster(name, World("test", "local", servers, listers, self.clock))
+
+    def _has_synced(self, server: str) -> bool:
+        return server == "local" or self.synced
 
     def slices(self, shard_name: str = "amber") -> EndpointSlices:
         """Return the slice reconciler over this knowledge."""

@@ -1,7 +1,9 @@
 """The world of one reconcile: scoped reads, noted writes, and only what was declared."""
 
+from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 
 from informers.api.errors import ConfigurationError, Undeclared
@@ -10,7 +12,7 @@ from informers.cache.store import Store
 from informers.client.addresses import Place, Scope
 from informers.client.records import Write
 from informers.clock import VirtualClock
-from informers.runtime.cluster import Cluster, World
+from informers.runtime.cluster import Cluster, World, declared
 from tests.informers.runtime.memory import MemoryServer
 from tests.informers.runtime.objects import MEMBERS, TEAMS, made
 
@@ -30,9 +32,9 @@ def world(memory: MemoryServer, clock: VirtualClock) -> World:
         "plain": memory.server("plain"),
     }
     listers = {
-        ("main", str(TEAMS)): teams("a", "b"),
-        ("cache", str(TEAMS)): teams("a", "c", shard="s"),
-        ("plain", str(TEAMS)): teams(""),
+        declared("main", TEAMS): teams("a", "b"),
+        declared("cache", TEAMS): teams("a", "c", shard="s"),
+        declared("plain", TEAMS): teams(""),
     }
     return World("team", "main", servers, listers, clock)
 
@@ -68,6 +70,21 @@ def test_reading_what_was_not_declared_says_how_to_declare_it(world: World) -> N
         cluster.lister(MEMBERS, server="cache")
     with pytest.raises(ConfigurationError, match="expected a server of 'main', 'cache', 'plain', found 'other'"):
         cluster.lister(TEAMS, server="other")
+
+
+class Squad(msgspec.Struct):
+    """Another model of a team."""
+
+
+def test_a_collection_read_by_two_models_has_a_lister_for_each(world: World) -> None:
+    squads = msgspec.structs.replace(TEAMS, model=Squad)
+    with pytest.raises(Undeclared, match=r"expected teams\.example\.com as Squad to be declared"):
+        Cluster("a", world).lister(squads)
+    lister = teams("a")
+    both = replace(world, listers={**world.listers, declared("main", squads): lister})
+
+    assert both.lister(squads, "") is lister
+    assert both.lister(TEAMS, "") is world.lister(TEAMS, "")
 
 
 def test_clients_are_scoped_where_the_server_has_clusters(world: World) -> None:
