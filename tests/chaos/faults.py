@@ -194,10 +194,11 @@ class Faults:
 
 
 def unsure_of(world: World, earlier: list[World], broke: set[str]) -> frozenset[Lost]:
-    """Return what was deleted while a history broke: some heard of it and others did not."""
+    """Return what was deleted, adopted or forgotten while a history broke: some heard of it and others did not."""
     found: set[Lost] = set()
     for name, home in world.homes.items():
         if broke & {name, CACHE}:
             for before in earlier:
                 found.update(all_lost(name, before.of(name), home))
+                found.update(one for one in before.held if one.home == name)
     return frozenset(found) - world.held

@@ -149,14 +149,13 @@ class Stage:
         if not site.is_well(name):
             return []
         held = frozenset(one for one in world.held if one.home != name)
-        unsure = world.unsure | (world.held - held if site.history_broke else frozenset())
-        site.books.change(world._replace(held=held, unsure=unsure), time.monotonic())
+        site.books.change(world._replace(held=held), time.monotonic())
         site.young.discard(name)
         return await self._asked(command, "--data-dir", str(site.shards[name].data))
 
     async def _forget(self, command: operators.Command, name: str) -> list[Violation]:
         site, world = self._site, self._site.books.now
-        lost = [one for one in world.held | world.unsure if one.home == name and one.shard is None]
+        lost = sorted(one for one in world.held | world.unsure if one.home == name and one.shard is None)
         asker = next((one for one in SHARDS if site.is_well(one)), None)
         if not lost or asker is None:
             return []
