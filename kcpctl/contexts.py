@@ -1,7 +1,11 @@
 """The kubeconfigs in the data directory: contexts for each workspace, for all of them, and for the cache."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+import yaml
 
 from informers.api.clusters import WILDCARD
 from kcpctl.apiserver.exchange import User
@@ -21,13 +25,34 @@ ADMIN = User("admin", groups=("system:masters",))
 _CACHE_CLIENT = User("cache-client", groups=("system:masters",))
 
 
-def write_shard(folder: Path, url: str, paths: Iterable[str], certificates: Certificates) -> Path:
+class Choice(NamedTuple):
+    """What kubectl was told to use by default since a kubeconfig was written."""
+
+    current: str = ""
+    namespaces: Mapping[str, str] = MappingProxyType({})
+    """By context, where one was chosen."""
+
+
+def write_shard(
+    folder: Path, url: str, paths: Iterable[str], certificates: Certificates, *, choice: Choice | None = None
+) -> Path:
     """Write the administrator's kubeconfig for a shard at that URL, with a context for each workspace path."""
+    choice = choice or Choice()
     named = [ROOT, *sorted(set(paths) - {ROOT})]
-    contexts = [KubeContext(path, f"{url}/clusters/{path}") for path in named]
-    contexts.append(KubeContext(ALL, f"{url}/clusters/{WILDCARD}"))
-    current = EXAMPLE if EXAMPLE in named else ROOT
+    urls = {path: f"{url}/clusters/{path}" for path in named} | {ALL: f"{url}/clusters/{WILDCARD}"}
+    contexts = [KubeContext(name, address, choice.namespaces.get(name, "")) for name, address in urls.items()]
+    current = next(name for name in (choice.current, EXAMPLE, ROOT) if name in urls)
     return _write(folder / ADMIN_FILE, contexts, current, certificates, ADMIN)
+
+
+def chosen(folder: Path) -> Choice:
+    """Return what was chosen in the administrator's kubeconfig; nothing where that cannot be read any more."""
+    try:
+        config = yaml.safe_load((folder / ADMIN_FILE).read_bytes())
+        namespaces = {one["name"]: one["context"].get("namespace") or "" for one in config["contexts"]}
+        return Choice(config.get("current-context") or "", namespaces)
+    except (OSError, yaml.YAMLError, AttributeError, KeyError, TypeError):
+        return Choice()
 
 
 def write_plain(folder: Path, url: str, certificates: Certificates) -> Path:

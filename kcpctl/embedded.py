@@ -43,10 +43,10 @@ class Embedded:
         scopes = {LOCAL: Scope.ALL} | ({CACHE: Scope.CACHE} if self.has_cache else {})
         return {name: Server(name, InProcess(self.app), scope=scope, noticed=noticed) for name, scope in scopes.items()}
 
-    def write_contexts(self) -> None:
+    def write_contexts(self, choice: contexts.Choice | None = None) -> None:
         """Write the kubeconfigs anew, with a context for each workspace that is here now."""
-        host, clusters = self.host, self.shard.clusters
-        contexts.write_shard(host.folder, host.address.near, map(clusters.path, clusters), host.certificates)
+        host, paths = self.host, map(self.shard.clusters.path, self.shard.clusters)
+        contexts.write_shard(host.folder, host.address.near, paths, host.certificates, choice=choice)
         if self.has_cache:
             contexts.write_cache(host.folder, host.address.near, host.certificates)
 
@@ -59,7 +59,7 @@ class Embedded:
             cluster = await self.shard.create_workspace(path)
         except Failure as refused:
             raise ConfigurationError(f"cannot make the workspace {path}: {refused}") from refused
-        self.write_contexts()
+        self.write_contexts(contexts.chosen(self.host.folder))
         kubeconfig = self.host.folder / contexts.ADMIN_FILE
         return {"cluster": cluster, "context": self.shard.clusters.path(cluster), "kubeconfig": str(kubeconfig)}
 

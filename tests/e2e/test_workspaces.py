@@ -23,6 +23,20 @@ def test_a_workspace_is_made_with_a_context_and_kept_apart_from_others(shard: Ru
     assert shard.kubectl("root:example")("get", "namespaces", "default", "-o", "name") == "namespace/default\n"
 
 
+def test_what_kubectl_was_told_to_use_stays_when_a_workspace_comes(shard: Running) -> None:
+    create(shard, "root:mine")
+    kubectl = shard.kubectl("root:mine")
+    kubectl("config", "use-context", "root:mine")
+    kubectl("config", "set-context", "--current", "--namespace", "kube-system")
+
+    create(shard, "root:mine:inner")
+
+    assert kubectl("config", "current-context") == "root:mine\n"
+    view = "jsonpath={.contexts[?(@.name=='root:mine')].context.namespace}"
+    assert kubectl("config", "view", "-o", view) == "kube-system"
+    kubectl("config", "use-context", "root:example")
+
+
 def test_a_slice_may_reference_an_export_of_another_workspace_by_path(shard: Running) -> None:
     create(shard, "root:provider")
     shard.kubectl("root:provider")("create", "-f", "-", stdin=EXPORT)
