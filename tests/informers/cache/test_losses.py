@@ -1,7 +1,6 @@
 """Whatever goes wrong, and in whatever order: what was lost is never said to have been deleted."""
 
 import asyncio
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -27,19 +26,19 @@ class Losses(Storm):
         self.deleted: set[str] = set()
         """The uids of what was deleted in the history that the server has now."""
         self._count = 0
-        self._copies: list[tuple[Callable[[], None], set[str]]] = []
+        self._uids: dict[str, str] = {}
+        self._copies: list[tuple[Callable[[], None], set[str], dict[str, str]]] = []
 
     def put(self, name: str) -> None:
         """Every object that is made has a uid of its own."""
-        known = self._server.objects.get(name)
-        uid = known and json.loads(known)["metadata"].get("uid")
-        self._count += not uid
-        self._server.put(name, uid=uid or f"uid-{self._count}", spec={"revision": self._server.revision})
+        if name not in self._uids:
+            self._count += 1
+            self._uids[name] = f"uid-{self._count}"
+        self._server.put(name, uid=self._uids[name], spec={"revision": self._server.revision})
 
     def delete(self, name: str) -> None:
-        raw = self._server.objects.get(name)
-        if raw is not None:
-            self.deleted.add(json.loads(raw)["metadata"].get("uid", ""))
+        if name in self._server.objects:
+            self.deleted.add(self._uids.pop(name, ""))
             self._server.delete(name)
 
     def lose_history(self, _: None) -> None:
@@ -48,16 +47,17 @@ class Losses(Storm):
     def empty(self, difference: int) -> None:
         """Lose everything; the revision is then lower than it was, the same, or higher."""
         self._server.objects.clear()
+        self._uids.clear()
         self._anew(max(1, self._server.revision + difference))
 
     def copy(self, _: None) -> None:
-        self._copies.append((self._server.copied(), set(self.deleted)))
+        self._copies.append((self._server.copied(), set(self.deleted), dict(self._uids)))
 
     def restore(self, number: int) -> None:
         if self._copies:
-            restore, deleted = self._copies[number % len(self._copies)]
+            restore, deleted, uids = self._copies[number % len(self._copies)]
             restore()
-            self.deleted = set(deleted)
+            self.deleted, self._uids = set(deleted), dict(uids)
 
     def restart(self, _: None) -> None:
         self._server.restart()
