@@ -80,8 +80,10 @@ class ShardProcess:
         running: Running,
         registering: Task[Any],
         requests: list[Seen],
+        server: ShardServer,
     ) -> None:
         self.name = name
+        self.server = server
         self.workspace = workspace
         """The name of the logical cluster whose path is root:example."""
         self.ours = ours
@@ -135,11 +137,13 @@ class Site:
         *,
         labels: tuple[str, ...] = (),
         url: str = "",
+        urls: ShardUrls | None = None,
         deprecated_urls: bool = True,
         cache: str = "",
     ) -> AsyncIterator[ShardProcess]:
         """Run a shard beside the block, over the store that it had when it ran before.
 
+        `url` is where it is reached by everybody; `urls` tells them apart.
         `cache` may be "away" or "silent": then it refuses, or does not answer, until the test wants it.
         """
         clock = self.clock
@@ -157,7 +161,7 @@ class Site:
         }
         self._homes[name] = {LOCAL: Home(server.world, lambda: server.at_rest), CACHE: self.cache.home}
         settings = RunSettings(shard_name=name, shard_label=labels, deprecated_urls=deprecated_urls)
-        ours = all_ours(settings, ShardUrls(base, base, base), is_new_store=is_new, clock=clock)
+        ours = all_ours(settings, urls or ShardUrls(base, base, base), is_new_store=is_new, clock=clock)
         visits = Visits()
         manager = Manager(servers, ours.controllers, observers=[visits], clock=clock, rng=Random(0))
         ours.feed(manager)
@@ -165,7 +169,7 @@ class Site:
         jobs = ours.jobs(servers[LOCAL].client(), _unexpected)
         try:
             async with background(server.run()), manager, background(*jobs) as tasks:
-                process = ShardProcess(name, workspace, servers, ours, running, tasks[-1], requests)
+                process = ShardProcess(name, workspace, servers, ours, running, tasks[-1], requests, server)
                 if cache == "away":
                     await process.cache.go_away()
                 elif cache == "silent":
