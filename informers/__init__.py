@@ -21,6 +21,7 @@ from informers.api.errors import (
 from informers.api.objects import Condition, Key, Object, OwnerReference
 from informers.api.resources import Resource
 from informers.api.selectors import LabelSelector
+from informers.cache.histories import History
 from informers.cache.indexers import by_label, by_namespace, by_owner_uid, by_path
 from informers.cache.informer import SharedInformer
 from informers.cache.listers import Lister
@@ -73,6 +74,7 @@ __all__ = [
     "EveryKey",
     "Evidence",
     "Exponential",
+    "History",
     "Incomplete",
     "InformersError",
     "Key",

@@ -93,9 +93,22 @@ class Historian(Generic[T]):
             return None
         return History(self._lineage.store, self._lineage.term, self._store.revision, self._began, self._number)
 
+    @property
+    def lineage(self) -> Lineage:
+        """What the server said of the store that the content is of."""
+        return self._lineage
+
     def compare(self, lineage: Lineage, revision: str) -> Continuity:
         """Compare a server's words with the history that is known."""
         return compare(self._lineage, self._store.revision, lineage, revision)
+
+    def continues(self, past: History) -> bool:
+        """Say whether the store's content goes on from a point that somebody noted, be it in another process.
+
+        Only the word of a server that names its store counts for that.
+        """
+        noted = Lineage(past.store, ((past.term, 0),))
+        return compare(noted, past.revision, self._lineage, self._store.revision) is Continuity.SAME
 
     async def judge(self, lineage: Lineage, revision: str) -> Continuity:
         """Say whether a state that was fetched goes on with what the store holds.

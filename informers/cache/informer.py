@@ -6,6 +6,7 @@ from random import Random
 from typing import Generic, TypeVar
 
 from informers.api.clusters import WILDCARD
+from informers.api.histories import Lineage
 from informers.api.objects import Key
 from informers.api.resources import Collection
 from informers.cache.backlog import Backlog
@@ -129,6 +130,18 @@ class SharedInformer(Generic[T]):
         Changes in the step in which a state of another history becomes the store's content, before handlers hear of it.
         """
         return self._reflector.historian.history
+
+    @property
+    def lineage(self) -> Lineage:
+        """What the server says of the store that is followed; empty where it says nothing, and before it was asked."""
+        return self._reflector.historian.lineage
+
+    def continues(self, past: History) -> bool:
+        """Say whether what is stored goes on from a history that was noted before, be it in another process.
+
+        False where the server does not name its store, and before the first whole state.
+        """
+        return self._reflector.historian.continues(past)
 
     @property
     def careful(self) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from informers.api.errors import ConnectionRefused
-from informers.api.histories import Lineage
+from informers.api.histories import UNTOLD, Lineage
 from informers.cache.facts import Listed
 from informers.cache.histories import Continuity
 from informers.cache.notices import Evidence
@@ -411,3 +411,53 @@ async def test_a_history_says_how_far_it_is_followed_and_since_when(ours: Server
         assert (history.store, history.term, history.revision) == ("store-1", "term-0", "103")
         assert (history.began, history.number) == (began, 1)
         assert rig.informer.statistics().history == history
+
+
+async def test_a_history_that_was_noted_in_another_process_is_known_again(ours: Server) -> None:
+    async with Rig(ours).running() as rig:
+        noted = rig.informer.history
+    assert noted is not None
+    ours.restart()
+    ours.put("c")
+
+    later = Rig(ours)
+    assert not later.informer.continues(noted)
+    async with later.running():
+        assert later.informer.continues(noted)
+
+
+@pytest.mark.parametrize("revision", [LOWER, EQUAL, HIGHER])
+@pytest.mark.parametrize("lineage", [OTHER, UNTOLD])
+async def test_a_history_of_another_store_is_not_the_one_that_was_noted(
+    ours: Server, lineage: Lineage, revision: int
+) -> None:
+    async with Rig(ours).running() as rig:
+        noted = rig.informer.history
+    assert noted is not None
+    ours.be_replaced(revision, lineage)
+
+    async with Rig(ours).running() as later:
+        assert not later.informer.continues(noted)
+
+
+async def test_a_copy_from_before_a_noted_history_does_not_go_on_with_it_however_far_it_comes(ours: Server) -> None:
+    restore = ours.copied()
+    ours.put("c")
+    async with Rig(ours).running() as rig:
+        noted = rig.informer.history
+    assert noted is not None
+    restore()
+
+    async with Rig(ours).running() as later:
+        assert not later.informer.continues(noted)
+        for _ in range(5):
+            ours.put("d")
+        await later.settle()
+        assert not later.informer.continues(noted)
+
+
+async def test_a_server_that_names_no_store_proves_nothing_to_another_process(server: Server) -> None:
+    async with Rig(server, careful=True).running() as rig:
+        noted = rig.informer.history
+        assert noted is not None
+        assert not rig.informer.continues(noted)
