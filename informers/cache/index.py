@@ -88,7 +88,8 @@ class Index(Generic[T]):
     def add(self, key: Key, values: tuple[str, ...]) -> None:
         """Put the key under each of the values, besides those it is under."""
         if values and self._remembered is not None:
-            self._remembered[key] = self._shared(values if len(values) > 1 else values[0])
+            first, *more = values
+            self._remembered[key] = self._shared(values if more else first)
         for value in values:
             held = self._held.get(value)
             if held is None:

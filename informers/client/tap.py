@@ -11,6 +11,7 @@ import threading
 from asyncio import BufferedProtocol, Future, TimerHandle, Transport
 
 import aiohttp
+from aiohttp.client_proto import ResponseHandler
 from aiohttp.connector import Connection
 
 from informers.client.chunked import Dechunker
@@ -64,7 +65,7 @@ class Tap(BufferedProtocol):
     answer is as whole as it is here.
     """
 
-    def __init__(self, handler: aiohttp.client_proto.ResponseHandler, transport: Transport) -> None:
+    def __init__(self, handler: ResponseHandler, transport: Transport) -> None:
         """Read the transport in the handler's place from now on."""
         self._handler = handler
         self._transport = transport

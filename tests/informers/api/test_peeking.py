@@ -56,9 +56,7 @@ def test_objects_that_have_the_same_there_share_what_was_found():
     reader = Reader(TEAMS)
     reader.peek_at([("spec", "a")])
 
-    one, other, third = (
-        reader.object(rendered(n, f"t{n}", {"spec": {"a": a}})) for n, a in enumerate(["x", "x", "y"])
-    )
+    one, other, third = (reader.object(rendered(n, f"t{n}", {"spec": {"a": a}})) for n, a in enumerate(["x", "x", "y"]))
 
     assert one.peek is other.peek
     assert one.peek is not None
