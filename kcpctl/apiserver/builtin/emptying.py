@@ -3,7 +3,6 @@
 All of it follows from what is stored, so a server that starts goes on where the last one stopped.
 """
 
-import asyncio
 from collections import Counter
 from typing import TypeAlias
 
@@ -12,18 +11,18 @@ from kcpctl.apiserver import stored
 from kcpctl.apiserver.builtin.namespaces import FINALIZER, NAMESPACES, TERMINATING
 from kcpctl.apiserver.builtin.remains import Remains, set_conditions
 from kcpctl.apiserver.call import Call, Query, Scope
+from kcpctl.apiserver.chores import Chores
 from kcpctl.apiserver.exchange import User
-from kcpctl.apiserver.failures import Failure
 from kcpctl.apiserver.keys import extent, object_key, place
 from kcpctl.apiserver.served import JSON, Served
-from kcpctl.apiserver.storage.base import Change, Mismatch, Record, Unavailable
+from kcpctl.apiserver.storage.base import Change, Record
 from kcpctl.apiserver.world import World
 from kcpctl.apiserver.writing import delete_collection
 
 OURSELVES = User("system:apiserver", groups=("system:masters",))
 
-_RETRY = 1.0
-"""Seconds to wait when the storage takes no writes, or an object could not be deleted."""
+_AT_ONCE = 8
+"""Namespaces that are emptied together."""
 
 _ALL_NAMESPACES = NAMESPACES.prefix
 
@@ -39,11 +38,7 @@ class NamespaceEmptier:
         self._world = world
         self._clock: Clock = world.clock
         self._going: set[Where] = set()
-        self._waiting: dict[Where, None] = {}
-        self._wake = asyncio.Event()
-        self._rest = asyncio.Event()
-        self.trouble = ""
-        """Why namespaces are not emptied at the moment; `""` while all is well."""
+        self._chores = Chores(world.clock, self._move, at_once=_AT_ONCE)
 
     async def load(self) -> None:
         """Take in what is stored; waits for the storage."""
@@ -51,28 +46,24 @@ class NamespaceEmptier:
         found = await self._world.storage.range(_ALL_NAMESPACES)
         for record in found.records:
             self._heard(Change(record.key, record.revision, record.value, None))
-        if not self._waiting:
-            self._rest.set()
 
     async def run(self) -> None:
         """Empty namespaces, until cancelled."""
-        while True:
-            await self._wake.wait()
-            while self._waiting:
-                where = next(iter(self._waiting))
-                del self._waiting[where]
-                await self._move(where)
-            self._wake.clear()
-            self._rest.set()
+        await self._chores.run()
 
     @property
     def at_rest(self) -> bool:
         """Whether every namespace that goes away is gone, or held by something in it."""
-        return self._rest.is_set()
+        return self._chores.at_rest
 
     async def wait_at_rest(self) -> None:
         """Wait until every namespace that goes away is gone, or held by something in it."""
-        await self._rest.wait()
+        await self._chores.wait_at_rest()
+
+    @property
+    def trouble(self) -> str:
+        """Why some namespace is not emptied at the moment; `""` while all is well."""
+        return self._chores.trouble
 
     def _heard(self, change: Change) -> None:
         """Take in a namespace that was written, and whatever left one that goes away."""
@@ -83,28 +74,15 @@ class NamespaceEmptier:
                 self._going.discard(name)
             elif b'"deletionTimestamp"' in change.value:
                 self._going.add(name)
-                self._soon(name)
+                self._chores.soon(name)
         elif self._going and where.namespace and (where.cluster, where.namespace) in self._going:
-            self._soon((where.cluster, where.namespace))
-
-    def _soon(self, where: Where) -> None:
-        self._waiting[where] = None
-        self._rest.clear()
-        self._wake.set()
+            self._chores.soon((where.cluster, where.namespace))
 
     async def _move(self, where: Where) -> None:
         scope = Scope(where[0])
-        try:
-            record = await self._world.storage.get(object_key(NAMESPACES, scope, "", where[1]))
-            if record is not None:
-                await self._empty(scope, record, stored.decode(record.value))
-            self.trouble = ""
-        except Mismatch:
-            self._soon(where)  # somebody else was faster; what they wrote is looked at next
-        except (Unavailable, Failure) as error:
-            self.trouble = str(error)
-            await self._clock.sleep(_RETRY)
-            self._soon(where)
+        record = await self._world.storage.get(object_key(NAMESPACES, scope, "", where[1]))
+        if record is not None:
+            await self._empty(scope, record, stored.decode(record.value))
 
     async def _empty(self, scope: Scope, record: Record, namespace: JSON) -> None:
         if namespace["status"].get("phase") != TERMINATING or FINALIZER not in namespace["spec"].get("finalizers", ()):

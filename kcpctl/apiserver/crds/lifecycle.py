@@ -7,12 +7,12 @@
 All of it follows from what is stored, so a server that starts goes on where the last one stopped.
 """
 
-import asyncio
 from datetime import UTC
 from typing import TypeAlias
 
 from kcpctl.apiserver import stored
 from kcpctl.apiserver.call import Scope
+from kcpctl.apiserver.chores import Chores
 from kcpctl.apiserver.crds.approval import approval_condition
 from kcpctl.apiserver.crds.catalog import CrdCatalog
 from kcpctl.apiserver.crds.definition import DEFINITIONS, FINALIZER, TERMINATING, set_condition
@@ -21,11 +21,8 @@ from kcpctl.apiserver.crds.naming import NAMES_ACCEPTED, judge
 from kcpctl.apiserver.crds.validation import ESTABLISHED, condition, is_true
 from kcpctl.apiserver.keys import NO_CLUSTER, object_key, place
 from kcpctl.apiserver.served import JSON
-from kcpctl.apiserver.storage.base import Change, Mismatch, Record, Unavailable
+from kcpctl.apiserver.storage.base import Change, Record
 from kcpctl.apiserver.world import World
-
-_RETRY = 1.0
-"""Seconds to wait when the storage takes no writes."""
 
 _ALL_DEFINITIONS = DEFINITIONS.prefix
 
@@ -40,12 +37,9 @@ class Lifecycle:
         """Work on this world, whose catalogue this is."""
         self._world = world
         self._catalog = catalog
-        self._waiting: dict[Where, None] = {}
         self._emptying: dict[str, Where] = {}
-        self._wake = asyncio.Event()
-        self._rest = asyncio.Event()
-        self.trouble = ""
-        """Why definitions are not moved on at the moment; "" while all is well."""
+        # One by one: whether a name is free is known when the one that asked before has been answered.
+        self._chores = Chores(world.clock, self._move)
 
     async def load(self) -> None:
         """Take in the definitions that are stored, before anything is served."""
@@ -54,28 +48,24 @@ class Lifecycle:
         found = await self._world.storage.range(_ALL_DEFINITIONS)
         for record in found.records:
             self._heard(Change(record.key, record.revision, record.value, None))
-        if not self._waiting:
-            self._rest.set()
 
     async def run(self) -> None:
         """Move definitions on, until cancelled."""
-        while True:
-            await self._wake.wait()
-            while self._waiting:
-                where = next(iter(self._waiting))
-                del self._waiting[where]
-                await self._move(where)
-            self._wake.clear()
-            self._rest.set()
+        await self._chores.run()
 
     @property
     def at_rest(self) -> bool:
         """Whether no definition can be moved on by itself."""
-        return self._rest.is_set()
+        return self._chores.at_rest
 
     async def wait_at_rest(self) -> None:
         """Wait until no definition can be moved on by itself."""
-        await self._rest.wait()
+        await self._chores.wait_at_rest()
+
+    @property
+    def trouble(self) -> str:
+        """Why some definition is not moved on at the moment; `""` while all is well."""
+        return self._chores.trouble
 
     def _heard(self, change: Change) -> None:
         """Take in a definition that was written, at the moment when clients can see it."""
@@ -87,36 +77,23 @@ class Lifecycle:
             crd = stored.decode(change.value)
             ended = self._catalog.define(where.cluster, crd)
             group = crd["spec"]["group"]
-            self._soon((where.cluster, where.name))
+            self._chores.soon((where.cluster, where.name))
         for kind in ended:
             self._world.retire(kind)
         for other in self._catalog.definitions(where.cluster):
             if other["spec"]["group"] == group and not is_true(other, NAMES_ACCEPTED):
-                self._soon((where.cluster, other["metadata"]["name"]))
+                self._chores.soon((where.cluster, other["metadata"]["name"]))
 
     def _heard_of_instances(self, change: Change) -> None:
         if change.value is None and self._emptying:
             for prefix, where in self._emptying.items():
                 if change.key.startswith(prefix):
-                    self._soon(where)
-
-    def _soon(self, where: Where) -> None:
-        self._waiting[where] = None
-        self._rest.clear()
-        self._wake.set()
+                    self._chores.soon(where)
 
     async def _move(self, where: Where) -> None:
-        try:
-            record = await self._world.storage.get(object_key(DEFINITIONS, Scope(where[0]), "", where[1]))
-            if record is not None:
-                await self._move_on(where, record)
-            self.trouble = ""
-        except Mismatch:
-            self._soon(where)  # somebody else was faster; what they wrote is looked at next
-        except Unavailable as error:
-            self.trouble = str(error)
-            await self._world.clock.sleep(_RETRY)
-            self._soon(where)
+        record = await self._world.storage.get(object_key(DEFINITIONS, Scope(where[0]), "", where[1]))
+        if record is not None:
+            await self._move_on(where, record)
 
     async def _move_on(self, where: Where, record: Record) -> None:
         crd = stored.decode(record.value)
@@ -168,7 +145,11 @@ class Lifecycle:
         instances = _instances(where, crd)
         if instances not in self._emptying:
             self._emptying[instances] = where
-            await delete_instances(self._world, crd, Scope(where[0]))
+            try:
+                await delete_instances(self._world, crd, Scope(where[0]))
+            except BaseException:
+                del self._emptying[instances]  # not all of them were asked to go
+                raise
         if (await self._world.storage.range(instances, limit=1)).records:
             return  # finalizers hold some; whenever one goes, this is looked at again
         del self._emptying[instances]

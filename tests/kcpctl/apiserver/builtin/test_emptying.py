@@ -5,10 +5,12 @@ from collections.abc import AsyncIterator
 import pytest
 
 from informers.tasks import background
+from kcpctl.apiserver.admission import AdmissionRequest
 from kcpctl.apiserver.builtin import CONFIG_MAPS, LEASES, NAMESPACES
 from kcpctl.apiserver.builtin.bootstrap import ensure_default_namespace
 from kcpctl.apiserver.builtin.emptying import NamespaceEmptier
 from kcpctl.apiserver.call import Scope
+from kcpctl.apiserver.failures import bad_request
 from tests.kcpctl.apiserver.kinds import WIDGETS
 from tests.kcpctl.apiserver.writing.hands import Hand, config_map, hand, namespace, widget
 
@@ -96,6 +98,33 @@ async def test_a_server_that_starts_goes_on_where_the_last_one_stopped() -> None
         await emptier.wait_at_rest()
 
     assert await ann.get("n1", NAMESPACES) is None
+
+
+async def test_a_namespace_that_cannot_be_emptied_holds_up_no_other() -> None:
+    stuck = True
+
+    async def rule(request: AdmissionRequest) -> None:
+        if stuck and request.verb == "delete" and request.context.namespace == "n1":
+            raise bad_request("not yet")
+
+    ann = await hand(rules=[rule])
+    emptier = NamespaceEmptier(ann.world)
+    await emptier.load()
+    async with background(emptier.run()):
+        for name in ("n1", "n2"):
+            await ann.create(namespace(name), NAMESPACES)
+            await ann.create(config_map(), namespace=name)
+            await ann.delete(name, NAMESPACES)
+        await ann.clock.run_until_idle()
+
+        assert await ann.get("n2", NAMESPACES) is None
+        assert await ann.get("n1", NAMESPACES) is not None
+        assert emptier.trouble == "not yet"
+
+        stuck = False
+        await ann.clock.advance(5)
+        assert await ann.get("n1", NAMESPACES) is None
+        assert emptier.trouble == ""
 
 
 async def test_every_cluster_begins_with_a_default_namespace_of_its_own() -> None:

@@ -1,5 +1,6 @@
 """From a definition that is made to one that is gone, as clients see it."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from typing import Any
@@ -7,7 +8,9 @@ from typing import Any
 import pytest
 
 from informers.tasks import background
+from kcpctl.apiserver.admission import AdmissionRequest
 from kcpctl.apiserver.crds.lifecycle import Lifecycle
+from kcpctl.apiserver.failures import bad_request
 from kcpctl.apiserver.http.streams import close
 from kcpctl.apiserver.storage.base import Storage
 from tests.kcpctl.apiserver.crds.conftest import CRDS, TEXT, Server, crd, widget
@@ -175,6 +178,27 @@ async def test_an_instance_with_finalizers_holds_its_definition(server: Server) 
     await server.patch(f"{WIDGETS}/w", {"metadata": {"finalizers": None}})
 
     await server.lifecycle.wait_at_rest()
+    assert (await server.get(f"{CRDS}/widgets.example.com")).status == 404
+
+
+async def test_instances_that_could_not_be_deleted_are_deleted_when_they_can_be(server: Server) -> None:
+    refused = True
+
+    async def rule(request: AdmissionRequest) -> None:
+        if refused and request.verb == "delete" and request.served.plural == "widgets":
+            raise bad_request("not yet")
+
+    server.world.admission = (rule,)
+    await server.establish(crd())
+    await server.post(WIDGETS, widget())
+    await server.delete(f"{CRDS}/widgets.example.com")
+    while server.lifecycle.trouble != "not yet":
+        await asyncio.sleep(0)
+
+    refused = False
+    await server.patch(f"{CRDS}/widgets.example.com", {"metadata": {"labels": {"any": "news"}}})
+    await server.lifecycle.wait_at_rest()
+
     assert (await server.get(f"{CRDS}/widgets.example.com")).status == 404
 
 
