@@ -9,7 +9,7 @@ from informers.api.errors import ConfigurationError
 from kcpctl.apiserver.storage.base import Storage
 from kcpctl.apiserver.storage.memory import MemoryStorage
 from kcpctl.apiserver.storage.sqlite import SqliteStorage
-from kcpctl.apiserver.storage.sqlite_file import CannotOpen
+from kcpctl.apiserver.storage.sqlite_opening import CannotOpen
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Self
 
 from informers.clock import Clock, SystemClock
-from kcpctl.apiserver.storage.base import Change, KeyExists, Mismatch, Record, Slice, Term, Unavailable, Unwritable
-from kcpctl.apiserver.storage.feeds import MemoryFeed
+from kcpctl.apiserver.storage.base import Change, KeyExists, Mismatch, Unavailable, Unwritable
+from kcpctl.apiserver.storage.engine import Engine
 from kcpctl.apiserver.storage.history import FIVE_MINUTES, History, Window
 from kcpctl.apiserver.storage.revisions import first_revision
-from kcpctl.apiserver.storage.sqlite_file import Connect, Loaded, SqliteFile, connect, open_file
+from kcpctl.apiserver.storage.sqlite_file import Loaded, SqliteFile
+from kcpctl.apiserver.storage.sqlite_opening import Connect, connect, open_file
 from kcpctl.apiserver.storage.state import State
 
 _GROUP = 256
@@ -37,7 +38,7 @@ class _Write:
         self.done = done
 
 
-class SqliteStorage:
+class SqliteStorage(Engine):
     """A `Storage` in one file.
 
     Invariants: what is in `_state` is on disk; at most one group is in flight, and it holds at most one write a key;
@@ -49,12 +50,10 @@ class SqliteStorage:
         self, file: SqliteFile, loaded: Loaded, thread: ThreadPoolExecutor, window: Window, clock: Clock
     ) -> None:
         """Use `open`."""
+        state = State(History(loaded.revision, window, loaded.changes), loaded.records)
+        super().__init__(state, loaded.identity, loaded.terms, clock)
         self._file = file
         self._thread = thread
-        self._clock = clock
-        self._identity = loaded.identity
-        self._terms = loaded.terms
-        self._state = State(History(loaded.revision, window, loaded.changes), loaded.records)
         self._waiting: deque[_Write] = deque()
         self._alone = 0
         self._is_writing = False
@@ -81,54 +80,6 @@ class SqliteStorage:
             thread.shutdown(wait=False)
             raise
         return cls(file, loaded, thread, window, clock)
-
-    @property
-    def identity(self) -> str:
-        """A UUID made when the store was created."""
-        return self._identity
-
-    @property
-    def terms(self) -> tuple[Term, ...]:
-        """The latest terms, oldest first; opening the file began the last one."""
-        return self._terms
-
-    @property
-    def revision(self) -> int:
-        """The newest revision that is durable and visible."""
-        return self._state.revision
-
-    @property
-    def oldest(self) -> int:
-        """The oldest revision that `range` and `watch` can still start from."""
-        return self._state.history.oldest
-
-    async def get(self, key: str) -> Record | None:
-        """Return the newest durable value of the key; never waits."""
-        return self._state.get(key)
-
-    async def range(self, prefix: str, *, start: str = "", limit: int = 0, revision: int = 0) -> Slice:
-        """Return records under the prefix, from `start` on; never waits. Raises `Compacted`, `FutureRevision`."""
-        return self._state.range(prefix, start=start, limit=limit, revision=revision)
-
-    async def create(self, key: str, value: bytes) -> int:
-        """Store a new key and return its revision. Raises `KeyExists`, `Unavailable`."""
-        return await self._write(key, value, None)
-
-    async def update(self, key: str, value: bytes, *, expect: int) -> int:
-        """Replace the value of a key that is at revision `expect`. Raises `Mismatch`, `Unavailable`."""
-        return await self._write(key, value, expect)
-
-    async def delete(self, key: str, *, expect: int) -> int:
-        """Remove a key that is at revision `expect`. Raises `Mismatch`, `Unavailable`."""
-        return await self._write(key, None, expect)
-
-    def watch(self, prefix: str, revision: int) -> MemoryFeed:
-        """Start a feed of the changes under the prefix after `revision`."""
-        return self._state.watch(prefix, revision)
-
-    def listen(self, prefix: str, listener: Callable[[Change], None]) -> None:
-        """Call the listener with every later change under the prefix, before feeds and writers hear of it."""
-        self._state.listen(prefix, listener)
 
     async def compact(self, revision: int) -> None:
         """Forget history before `revision`, on disk as well. Raises `FutureRevision`, `Unavailable`."""
@@ -220,9 +171,10 @@ class SqliteStorage:
             if write.key in taken:
                 later.append(write)
                 continue
-            current = self._state.get(write.key)
-            if (current.revision if current is not None else None) != write.expect:
-                write.done.set_exception(KeyExists(write.key) if write.expect is None else Mismatch(current))
+            try:
+                current = self._state.expected(write.key, write.expect)
+            except (KeyExists, Mismatch) as refused:
+                write.done.set_exception(refused)
                 continue
             taken.add(write.key)
             group.append(write)

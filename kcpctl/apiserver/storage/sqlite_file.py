@@ -1,42 +1,23 @@
-"""The file behind the durable engine: what stands in it, and how it is opened, read and written.
+"""The file behind the durable engine: what stands in it, and how it is read and written.
 
     store(identity, revision)                  one row: the store's UUID, and the counter of revisions
     term(number, name, since)                  the latest openings, and the revision at which each began
     object(key, revision, value)               what there is now
     change(revision, key, was_revision, was)   how to undo the latest changes, one a revision, without gaps
 
-Everything here blocks, and is called from one thread. The file is locked for the process that opened it.
+Everything here blocks, and is called from one thread.
 """
 
-import os
 import sqlite3
-import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
 
-from kcpctl.apiserver.storage.base import Change, Record, StorageError, Term, Unavailable, Unwritable
+from kcpctl.apiserver.storage.base import Change, Record, Term, Unavailable, Unwritable
 from kcpctl.apiserver.storage.revisions import new_term
-from kcpctl.apiserver.storage.soundness import Damaged, Whereabouts, check_pages, check_values
-
-Connect = Callable[[Path], sqlite3.Connection]
-"""How a connection to a file is made; where tests put failing disks in."""
-
-FORMAT = 2
-"""What the tables above mean. A file with a higher number is refused; format 1 had no terms, and gets them."""
-
-_APPLICATION = 0x6B637073
-"""SQLite's application_id of our files: `kcps`."""
-
-_SCHEMA = """
-CREATE TABLE store (id INTEGER PRIMARY KEY CHECK (id = 1), identity TEXT NOT NULL, revision INTEGER NOT NULL);
-CREATE TABLE object (key TEXT PRIMARY KEY, revision INTEGER NOT NULL, value BLOB NOT NULL);
-CREATE TABLE change (revision INTEGER PRIMARY KEY, key TEXT NOT NULL, was_revision INTEGER, was BLOB);
-"""
-
-_TERMS = "CREATE TABLE term (number INTEGER PRIMARY KEY, name TEXT NOT NULL, since INTEGER NOT NULL);"
+from kcpctl.apiserver.storage.soundness import Whereabouts, check_values
 
 _TERMS_KEPT = 16
 """Whoever was away for more openings than this does not know the store any more."""
@@ -60,12 +41,6 @@ _OF_ONE_RECORD = (
 )
 """What may be the fault of one record: a text that is none, something that is too large, a rule of the schema."""
 
-_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-
-
-class CannotOpen(StorageError):
-    """The file cannot be used; the message says why and what to do."""
-
 
 class Loaded(msgspec.Struct, frozen=True):
     """What a file held when it was opened."""
@@ -85,7 +60,7 @@ class SqliteFile:
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        """Use `open_file`."""
+        """Use `sqlite_opening.open_file`."""
         self.path = path
         self._connection = connection
         self._oldest = 0
@@ -131,7 +106,7 @@ class SqliteFile:
     def close(self) -> None:
         """Fold the log into the file and unlock it."""
         self._connection.close()
-        _pid_file(self.path).unlink(missing_ok=True)
+        pid_file(self.path).unlink(missing_ok=True)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -169,95 +144,6 @@ class SqliteFile:
         self._connection.execute("DELETE FROM change WHERE revision <= ?", (oldest,))
 
 
-def connect(path: Path) -> sqlite3.Connection:
-    """Connect to a file without waiting for other processes; transactions are begun by hand."""
-    return sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
-
-
-def open_file(path: Path, first_revision: int, connect: Connect, *, changes: int) -> tuple[SqliteFile, Loaded]:
-    """Open a file, or make it, beginning at that revision; load at most that many changes. Raises `CannotOpen`."""
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))  # SQLite gives its log the same rights
-        connection = connect(path)
-    except (OSError, sqlite3.Error) as error:
-        raise CannotOpen(f"expected to read and write {path}, found: {error}") from error
-    try:
-        _lock(path, connection)
-        _prepare(path, connection, first_revision)
-        check_pages(connection)
-        file = SqliteFile(path, connection)
-        loaded = file.load(changes)
-        _pid_file(path).write_text(f"{os.getpid()}\n")
-    except (OSError, sqlite3.Error, Unavailable, Damaged) as error:
-        connection.close()
-        raise _cannot_open(path, error) from error
-    except BaseException:
-        connection.close()
-        raise
-    return file, loaded
-
-
-def _cannot_open(path: Path, error: Exception) -> CannotOpen:
-    """Say what is wrong with a file, and what to do."""
-    if isinstance(error, Damaged) or getattr(error, "sqlite_errorcode", 0) in _DAMAGED:
-        return CannotOpen(
-            f"expected a kcpctl store in {path}, found: {error}; nothing of it was changed: put a copy of it in its "
-            "place, or use another data directory"
-        )
-    return CannotOpen(f"expected a kcpctl store in {path}, found: {error}; use another data directory")
-
-
-def _lock(path: Path, connection: sqlite3.Connection) -> None:
-    """Take the file for this process alone: SQLite's exclusive mode holds its lock until the connection closes."""
-    try:
-        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA fullfsync = ON")  # elsewhere than on macOS this is what FULL does anyway
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute("COMMIT")
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
-            raise
-        raise CannotOpen(
-            f"expected {path.parent} to be used by this process alone, found {path.name} in use by {_owner(path)}; "
-            "stop that process or use another data directory"
-        ) from error
-
-
-def _prepare(path: Path, connection: sqlite3.Connection, first_revision: int) -> None:
-    """Check whose file it is, and in which format; fill a new one."""
-    application, number, tables = connection.execute(
-        "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema) "
-        "FROM pragma_application_id, pragma_user_version"
-    ).fetchone()
-    if (application, number, tables) == (0, 0, 0):
-        _fill(connection, first_revision)
-    elif application != _APPLICATION:
-        raise CannotOpen(
-            f"expected a kcpctl store in {path}, found another SQLite database; use another data directory"
-        )
-    elif number == 1:
-        _update(connection)
-    elif number > FORMAT:
-        raise CannotOpen(
-            f"expected {path} in format {FORMAT} or older, found format {number}: a newer kcpctl wrote it; "
-            "run that version, or use another data directory"
-        )
-
-
-def _update(connection: sqlite3.Connection) -> None:
-    connection.executescript(f"BEGIN IMMEDIATE; {_TERMS} PRAGMA user_version = {FORMAT}; COMMIT")
-
-
-def _fill(connection: sqlite3.Connection, first_revision: int) -> None:
-    connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} {_TERMS}")
-    connection.execute("INSERT INTO store VALUES (1, ?, ?)", (str(uuid.uuid4()), first_revision))
-    connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-    connection.execute(f"PRAGMA user_version = {FORMAT}")
-    connection.execute("COMMIT")
-
-
 def _redone(undo: list[tuple[int, str, int | None, bytes | None]], records: list[Record]) -> list[Change]:
     """Return changes, oldest first, from what undoes them, newest first.
 
@@ -277,12 +163,6 @@ def _was(change: Change) -> tuple[int | None, bytes | None]:
     return (None, None) if change.previous is None else (change.previous.revision, change.previous.value)
 
 
-def _pid_file(path: Path) -> Path:
+def pid_file(path: Path) -> Path:
+    """Return where a store's file says which process uses it."""
     return path.with_name(path.name + ".pid")
-
-
-def _owner(path: Path) -> str:
-    try:
-        return f"process {int(_pid_file(path).read_text())}"
-    except (OSError, ValueError):
-        return "another process"

@@ -6,7 +6,7 @@ from itertools import islice
 
 from sortedcontainers import SortedDict
 
-from kcpctl.apiserver.storage.base import Change, FutureRevision, Record, Slice
+from kcpctl.apiserver.storage.base import Change, FutureRevision, KeyExists, Mismatch, Record, Slice
 from kcpctl.apiserver.storage.feeds import Feeds, MemoryFeed
 from kcpctl.apiserver.storage.history import History
 
@@ -33,6 +33,16 @@ class State:
     def get(self, key: str) -> Record | None:
         """Return the newest value of the key."""
         return self._records.get(key)
+
+    def expected(self, key: str, revision: int | None) -> Record | None:
+        """Return the value of a key that must be at the revision, or not there (None).
+
+        Raises `KeyExists` for one that is there nevertheless, `Mismatch` for all else.
+        """
+        current = self._records.get(key)
+        if (None if current is None else current.revision) == revision:
+            return current
+        raise KeyExists(key) if revision is None else Mismatch(current)
 
     def apply(self, changes: Sequence[Change], now: float) -> None:
         """Make changes visible to reads and watches in one step; their revisions follow `revision` without a gap."""

@@ -18,11 +18,11 @@ from typing import Any
 import pytest
 
 from informers.tasks import background
-from kcpctl.apiserver.storage import sqlite_file
+from kcpctl.apiserver.storage import sqlite_file, sqlite_opening
 from kcpctl.apiserver.storage.base import KeyExists, Mismatch, Record, Unavailable, Unwritable
 from kcpctl.apiserver.storage.history import Window
 from kcpctl.apiserver.storage.sqlite import SqliteStorage
-from kcpctl.apiserver.storage.sqlite_file import FORMAT, CannotOpen
+from kcpctl.apiserver.storage.sqlite_opening import FORMAT, CannotOpen
 
 PODS = "/registry/core/pods/"
 
@@ -191,7 +191,7 @@ async def test_a_failed_group_is_not_there_after_a_restart(path: Path, disk: Dis
 
 async def test_a_full_disk_refuses_what_does_not_fit_and_goes_on_with_what_does(path: Path):
     def small(path: Path) -> sqlite3.Connection:
-        connection = sqlite_file.connect(path)
+        connection = sqlite_opening.connect(path)
         connection.execute("PRAGMA max_page_count = 20")
         return connection
 
