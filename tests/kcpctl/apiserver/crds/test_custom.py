@@ -36,6 +36,35 @@ async def test_the_status_path_changes_nothing_but_status(server: Server) -> Non
     assert changed.body["metadata"]["generation"] == 1
 
 
+@pytest.mark.parametrize(
+    ("method", "media", "body"),
+    [
+        ("PUT", "application/json", widget(status={"fase": "x", "phase": "y"})),
+        ("PATCH", "application/merge-patch+json", {"status": {"fase": "x", "phase": "y"}}),
+        (
+            "PATCH",
+            "application/json-patch+json",
+            [{"op": "add", "path": "/status", "value": {"fase": 1, "phase": "y"}}],
+        ),
+    ],
+)
+async def test_a_misspelt_field_of_the_status_is_dropped_and_told_in_a_warning(
+    server: Server, method: str, media: str, body: Any
+) -> None:
+    await server.establish(crd(version=WITH_STATUS))
+    created = (await server.post(WIDGETS, widget(spec={"size": 1}))).body
+    if method == "PUT":
+        body = body | {"metadata": created["metadata"]}
+
+    changed = await server.ask(method, f"{WIDGETS}/w/status", body, content_type=media)
+    strict = await server.ask(method, f"{WIDGETS}/w/status?fieldValidation=Strict", body, content_type=media)
+
+    assert changed.body["status"] == {"phase": "y"}
+    assert changed.warnings == ['299 - "unknown field \\"status.fase\\""']
+    assert strict.status in (400, 422)
+    assert 'strict decoding error: unknown field "status.fase"' in strict.message
+
+
 async def test_without_a_status_subresource_status_is_a_field_like_others(server: Server) -> None:
     await server.establish(crd())
 
