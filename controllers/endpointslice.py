@@ -4,24 +4,15 @@ Conditions, reasons and messages are those of kcp v0.11. What differs on purpose
 could not be reached (controllers.publishing), and a malformed selector waits for its Partition to change.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
 import msgspec
 
-from controllers.kinds import (
-    EXPORTS,
-    LOGICAL_CLUSTERS,
-    PARTITIONS,
-    SHARDS,
-    SLICES,
-    Partition,
-    Shard,
-    Slice,
-)
-from controllers.names import CACHE, SHARD_CHANGED
+from controllers.entries import Reference
+from controllers.kinds import LOGICAL_CLUSTERS, PARTITIONS, SLICES, Partition, Slice
 from controllers.publishing import FAILED, Decision, decide, urls_condition
 from controllers.references import (
     EXPORT_INDEX,
@@ -31,10 +22,10 @@ from controllers.references import (
     names_of_cluster,
     own_key,
     partition_of_slice,
-    references_to_export,
 )
 from controllers.resolving import Found, Resolver, reference_of
-from controllers.sightings import ExportMemory, ShardMemory
+from controllers.sightings import Sightings
+from controllers.view import View
 from informers.api.conditions import (
     Condition,
     find,
@@ -45,15 +36,15 @@ from informers.api.conditions import (
     to_json,
 )
 from informers.api.errors import CacheError
-from informers.api.objects import Object
+from informers.api.objects import Key, Object
 from informers.api.resources import Resource
 from informers.api.selectors import EVERYTHING, LabelSelector, SelectorError
 from informers.cache.listers import Lister
+from informers.runtime.channels import Listen, every_key
 from informers.runtime.cluster import Cluster
 from informers.runtime.controller import Controller, controller
-from informers.runtime.filters import annotations_changed
 from informers.runtime.result import Result
-from informers.runtime.sources import ByIndex, EveryKey, Read, Watch
+from informers.runtime.sources import ByIndex, Read, Watch
 
 EXPORT_VALID = "APIExportValid"
 PARTITION_VALID = "PartitionValid"
@@ -86,10 +77,7 @@ class _Wish:
 class EndpointSlices:
     """Says what a slice should publish, from what is known of shards, exports and partitions."""
 
-    shards: ShardMemory
-    exports: ExportMemory
-    shard_name: str
-    """The local shard's name: all that can be published before the cache was ever seen."""
+    known: Sightings
     partitions: Resource[Partition] = PARTITIONS
     """Partitions as the local server wants them asked for: a real kcp wants an identity across clusters."""
 
@@ -97,13 +85,13 @@ class EndpointSlices:
         """Say which endpoints the slice should publish; absence is never taken for deletion."""
         spec, status = obj.value.spec, obj.value.status
         published = [endpoint.url for endpoint in status.endpoints or ()]
-        complete = self.shards.complete and self.exports.complete
-        known = self.shards.shards() if complete else self.shards.only(self.shard_name)
+        complete = self.known.complete
+        known = self.known.shards() if complete else self.known.only(self.known.home)
         if not complete and (published or not known.seen):
             return None  # nothing is known that could add to it, or take from it
-        wish, resolver = _Wish(list(status.conditions), cluster.now()), Resolver(self.exports, self.shard_name)
+        wish, resolver = _Wish(list(status.conditions), cluster.now()), Resolver(self.known)
         try:
-            export = resolver.find(obj, cluster, published, complete=complete, since=known.since)
+            export = resolver.find(obj, cluster, published)
         except CacheError as error:
             return _lookup_failed(obj, wish, error)
         if export.cluster is None:
@@ -164,35 +152,27 @@ def _selector(obj: Object[Slice], wish: _Wish, partitions: Lister[Partition]) ->
     return selector
 
 
-def endpoint_slices(
-    shards: ShardMemory,
-    exports: ExportMemory,
-    shard_name: str,
-    *,
-    patience: float = 2.0,
-    local_shards: Resource[Shard] = SHARDS,
-    partitions: Resource[Partition] = PARTITIONS,
-) -> Controller[Slice]:
-    """Return the controller; its Manager needs a server named `cache` besides its first.
+def slices_of(changed: frozenset[Reference], slices: Lister[Slice]) -> Iterable[Key]:
+    """Return the slices that refer to one of these exports."""
+    for reference, name in changed:
+        for obj in slices.by_index(EXPORT_INDEX, f"{reference}:{name}"):
+            yield obj.key.shardless()
 
-    `patience` is how many seconds it waits for the cache before it goes on with what is known locally. `local_shards`
-    and `partitions` are the resources as the local server wants them asked for.
+
+def endpoint_slices(view: View, *, partitions: Resource[Partition] = PARTITIONS) -> Controller[Slice]:
+    """Return the controller that keeps slices as the view says.
+
+    `partitions` is the resource as the local server wants it asked for.
     """
-    export_index = {REFERENCE_INDEX: references_to_export}
-    by_export = ByIndex(EXPORT_INDEX, references_to_export)
     return controller(
         SLICES,
         name="apiexportendpointslice",
         indexers={EXPORT_INDEX: export_of_slice, PARTITION_INDEX: partition_of_slice},
         watches=[
-            Watch(EXPORTS, to=by_export, where=annotations_changed, indexers=export_index),
-            Watch(
-                EXPORTS, to=by_export, where=annotations_changed, indexers=export_index, server=CACHE, patience=patience
-            ),
-            Watch(local_shards, to=EveryKey(), where=SHARD_CHANGED),
-            Watch(SHARDS, to=EveryKey(), where=SHARD_CHANGED, server=CACHE, patience=patience),
+            Listen(view.export_changes, to=slices_of, ready=view.ready),
+            Listen(view.shard_changes, to=every_key, ready=view.ready),
             Watch(partitions, to=ByIndex(PARTITION_INDEX, own_key)),
         ],
         reads=[Read(LOGICAL_CLUSTERS, indexers={REFERENCE_INDEX: names_of_cluster})],
-        workers=4,
-    )(EndpointSlices(shards, exports, shard_name, partitions))
+        workers=16,
+    )(EndpointSlices(view.sightings, partitions))

@@ -1,128 +1,133 @@
-"""What was last seen of objects, over several sources, and on what evidence it went.
+"""What each piece of news says of an object: the rules of evidence, as a table.
 
-Informers drop an object that a list does not show any more. Here it is remembered as held: absence is not deletion.
-Only a DELETED event, or the object's own newer form, makes it go.
+| news of an object                                   | the local shard's store | the cache                        |
+|-----------------------------------------------------|-------------------------|----------------------------------|
+| it is there                                         | present                 | present                          |
+| it is there, and cannot be read                     | present, as it was      | present, as it was               |
+| a DELETED event                                     | gone                    | leaving                          |
+| a list lacks it, of a history in which it was there | gone                    | leaving; what is held stays held |
+| a list lacks it, of any other history               | held                    | held                             |
+
+The Shard of the process itself never leaves its own store: registration makes it again. What is leaving is gone once
+`controllers.settling` finds that it counts.
 """
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import TypeAlias
 
 import msgspec
 
-from informers.api.objects import Key, Object
-from informers.cache.notices import Evidence, Handler, Notice
-from informers.clock import Clock
+from controllers.entries import SHARD, Entry, Gone, Malformed, Moment, Place, Seen, SeenExport, State
+from controllers.publishing import SeenShard
+from controllers.urls import is_usable
+from informers.api.histories import Lineage
+from informers.cache.histories import Continuity, compare
+from informers.cache.notices import Evidence
 
-T = TypeVar("T")
-W = TypeVar("W")
-
-_KEPT = 10_000
-_ABSENT = (Evidence.ABSENT_FROM_LIST, Evidence.ABSENT_IN_NEW_HISTORY)
-
-
-class Sighting(msgspec.Struct, Generic[W], frozen=True):
-    """An object as last seen in one source."""
-
-    source: str
-    """`local` or `cache`."""
-    key: Key
-    what: W
-    held_since: datetime | None = None
-    """When a list stopped showing it; None while it is there."""
+DELETED = "was deleted"
+ABSENT = "is not listed any more"
+LOST = "is not in the local store, which is new, or older than what was seen of it"
 
 
-class Malformed(msgspec.Struct, frozen=True):
-    """An object that does not read as what it should be; what was known of it before stays."""
+class There(msgspec.Struct, frozen=True):
+    """An object is there, in this form."""
 
-    source: str
-    key: Key
-    error: str
+    place: Place
+    uid: str
+    what: Seen
+    moment: Moment
 
 
-class Memory(Generic[T, W]):
-    """Remembers the objects of one kind.
+class Missing(msgspec.Struct, frozen=True):
+    """An object is not there; no list of another history is evidence of its deletion."""
 
-    Invariants: an object leaves only by a DELETED event; what a list does not show is held from then on; a malformed
-    newer form changes nothing that was known. `version` grows with every change of what is remembered.
+    place: Place
+    evidence: Evidence
+    lineage: Lineage = Lineage()
+    """What the server says of the history that the object is missing in."""
+    revision: str = ""
+    number: int = 0
+    """Which history of a server that says nothing of it, as its informer counts them; 0 where nobody counted."""
+
+
+News: TypeAlias = There | Malformed | Missing
+
+
+def judged(before: Entry | None, news: News, now: datetime, *, home: str) -> Entry | None:
+    """Return what is remembered after the news; `home` is the local shard's name."""
+    match news:
+        case There(place, uid, what, moment):
+            if before is not None and (before.uid, before.what, before.state) == (uid, what, State.PRESENT):
+                return before
+            return Entry(place, uid, what, moment)
+        case Malformed():
+            return before and present(before)
+        case Missing(place):
+            return before if before is None or is_own_shard(place, home) else _missed(before, news, now)
+
+
+def present(entry: Entry) -> Entry:
+    """Return the entry as one of what is there."""
+    if entry.state is State.PRESENT:
+        return entry
+    return msgspec.structs.replace(entry, state=State.PRESENT, since=None, why="")
+
+
+def held(entry: Entry, now: datetime, why: str) -> Entry:
+    """Return the entry as held, from now on unless it is already."""
+    if entry.state is State.HELD:
+        return entry
+    return msgspec.structs.replace(entry, state=State.HELD, since=now, why=why)
+
+
+def _missed(before: Entry, news: Missing, now: datetime) -> Entry | None:
+    is_local = before.source == "local"
+    evidence = absence(before, news)
+    if evidence is Evidence.ABSENT_IN_NEW_HISTORY:
+        return held(before, now, LOST if is_local else ABSENT)
+    if is_local:
+        return None
+    if before.state is State.LEAVING or (before.state is State.HELD and evidence is Evidence.ABSENT_FROM_LIST):
+        return before
+    why = DELETED if evidence is Evidence.DELETED_EVENT else ABSENT
+    return msgspec.structs.replace(before, state=State.LEAVING, since=now, why=why)
+
+
+def absence(entry: Entry, news: Missing) -> Evidence:
+    """Say what it means for this entry that it is missing.
+
+    Where a server says which store it shows, it means a deletion if the moment at which the object was seen is one of
+    that store's history: whatever else the store lost or found, it held the object, and let it go. So much is known
+    after a restart too. Of other servers only the informer can tell, which has followed them.
     """
-
-    def __init__(self, read: Callable[[Object[T]], W], clock: Clock, changed: Callable[[W, W | None], None]) -> None:
-        """Take how to read an object, and whom to tell (old, new or None) of an evident change."""
-        self._read = read
-        self._clock = clock
-        self._changed = changed
-        self._seen: dict[tuple[str, Key], Sighting[W]] = {}
-        self._malformed: dict[tuple[str, Key], Malformed] = {}
-        self.version = 0
-
-    def __iter__(self) -> Iterator[Sighting[W]]:
-        """Go through all that is there or held."""
-        return iter(self._seen.values())
-
-    @property
-    def malformed(self) -> list[Malformed]:
-        """Objects that cannot be read now."""
-        return list(self._malformed.values())
-
-    def handler(self, source: str) -> Handler[T]:
-        """Return the handler for the informer of one source."""
-
-        def notice(notice: Notice[T]) -> None:
-            self.version += 1
-            place = (source, notice.key)
-            if notice.new is not None:
-                self._see(place, notice.new)
-            elif notice.evidence in _ABSENT:
-                self._hold(place)
-            else:
-                self._forget(place)
-
-        return notice
-
-    def _see(self, place: tuple[str, Key], obj: Object[T]) -> None:
-        try:
-            what = self._read(obj)
-        except (msgspec.ValidationError, TypeError, ValueError) as error:
-            self._malformed[place] = Malformed(*place, str(error))
-            return
-        self._malformed.pop(place, None)
-        before = self._seen.get(place)
-        self._seen[place] = Sighting(*place, what)
-        if before is not None and before.what != what:
-            self._changed(before.what, what)
-
-    def _hold(self, place: tuple[str, Key]) -> None:
-        self._malformed.pop(place, None)
-        before = self._seen.get(place)
-        if before is not None and before.held_since is None:
-            self._seen[place] = msgspec.structs.replace(before, held_since=self._clock.now())
-
-    def _forget(self, place: tuple[str, Key]) -> None:
-        self._malformed.pop(place, None)
-        before = self._seen.pop(place, None)
-        if before is not None:
-            self._changed(before.what, None)
+    if news.evidence is Evidence.DELETED_EVENT:
+        return news.evidence
+    match continuity(entry.moment, news.lineage, news.revision):
+        case Continuity.SAME:
+            return Evidence.ABSENT_FROM_LIST
+        case Continuity.NEW:
+            return Evidence.ABSENT_IN_NEW_HISTORY
+        case Continuity.UNPROVEN:
+            return news.evidence
 
 
-class Bounded:
-    """A set that forgets its oldest member when it is full."""
+def continuity(moment: Moment, lineage: Lineage, revision: str) -> Continuity:
+    """Say whether a server at the revision has the moment in its history."""
+    return compare(Lineage(moment.store, ((moment.term, 0),)), moment.revision, lineage, revision)
 
-    def __init__(self, size: int = _KEPT) -> None:
-        """Start empty."""
-        self._members: OrderedDict[Any, None] = OrderedDict()
-        self._size = size
 
-    def add(self, member: Any) -> None:
-        """Take it in, as the newest."""
-        self._members[member] = None
-        self._members.move_to_end(member)
-        if len(self._members) > self._size:
-            self._members.popitem(last=False)
+def is_own_shard(place: Place, home: str) -> bool:
+    """Say whether it is the process' own Shard, in its own store."""
+    return place.kind == SHARD and place.source == "local" and place.key.name == home
 
-    def __contains__(self, member: Any) -> bool:
-        return member in self._members
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._members)
+def parted(before: Entry, after: Entry | None, now: datetime) -> Gone | None:
+    """Return what evidently is no more by the change from one form to the next, or to none."""
+    old, new = before.what, after.what if after else None
+    if isinstance(old, SeenShard):
+        url = new.url if isinstance(new, SeenShard) else None
+        is_moved = url is None or (url != old.url and is_usable(url))
+        return Gone("shards", before.uid, now, urls=(old.url,)) if is_moved else None
+    kept = new.references if isinstance(new, SeenExport) else ()
+    lost = tuple(pair for pair in old.references if pair not in kept)
+    return Gone("apiexports", before.uid, now, references=lost) if lost else None

@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 from typing import Any
 
-from controllers.kinds import EXPORTS, SHARDS, Export
-from controllers.names import CACHE, SHARD_CHANGED
+from controllers.kinds import EXPORTS, Export
 from controllers.publishing import FAILED, Decision, decide, urls_condition
-from controllers.sightings import ShardMemory
+from controllers.sightings import Sightings
+from controllers.view import View
 from informers.api.conditions import Condition, find, mark_false, remove_condition, set_condition, to_json
 from informers.api.objects import Object
 from informers.api.selectors import EVERYTHING
+from informers.runtime.channels import Listen, every_key
 from informers.runtime.cluster import Cluster
 from informers.runtime.controller import Controller, controller
 from informers.runtime.result import Result
-from informers.runtime.sources import EveryKey, Watch
 
 URLS_READY = "VirtualWorkspaceURLsReady"
 
@@ -22,15 +22,14 @@ URLS_READY = "VirtualWorkspaceURLsReady"
 class ExportUrls:
     """Says which URLs an export should show."""
 
-    shards: ShardMemory
-    shard_name: str
+    known: Sightings
 
     async def __call__(self, obj: Object[Export], cluster: Cluster) -> Result | None:
         """Say which URLs the export should show; absence is never taken for deletion."""
         status = obj.value.status
         published = [endpoint.url for endpoint in status.virtual_workspaces or ()]
-        complete = self.shards.complete
-        known = self.shards.shards() if complete else self.shards.only(self.shard_name)
+        complete = self.known.complete
+        known = self.known.shards() if complete else self.known.only(self.known.home)
         if not complete and (published or not known.seen):
             return None
         now, before = cluster.now(), find(status.conditions, URLS_READY)
@@ -55,17 +54,10 @@ def _shown(obj: Object[Export], urls: list[dict[str, Any]], conditions: list[Con
     return Result(status=status)
 
 
-def export_urls(shards: ShardMemory, shard_name: str, *, patience: float = 2.0) -> Controller[Export]:
-    """Return the controller that keeps the field; its Manager needs a server named `cache` besides its first."""
-    return controller(
-        EXPORTS,
-        name="apiexport-urls",
-        watches=[
-            Watch(SHARDS, to=EveryKey(), where=SHARD_CHANGED),
-            Watch(SHARDS, to=EveryKey(), where=SHARD_CHANGED, server=CACHE, patience=patience),
-        ],
-        workers=4,
-    )(ExportUrls(shards, shard_name))
+def export_urls(view: View) -> Controller[Export]:
+    """Return the controller that keeps the field as the view says."""
+    changes = Listen(view.shard_changes, to=every_key, ready=view.ready)
+    return controller(EXPORTS, name="apiexport-urls", watches=[changes], workers=16)(ExportUrls(view.sightings))
 
 
 def no_export_urls() -> Controller[Export]:

@@ -1,12 +1,13 @@
 """Which URLs are published: added when a shard is known, removed only on evidence, held otherwise."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import msgspec
 
-from controllers.urls import UnusableUrl, virtual_workspace_url
+from controllers.urls import SERVICES, Frame, frame_of, path_of
 from informers.api.conditions import Condition, mark_false, mark_true, mark_unknown, timestamp
 from informers.api.selectors import LabelSelector
 
@@ -14,11 +15,9 @@ HELD = "EndpointsHeld"
 """Reason of a condition that is Unknown because published URLs could not be accounted for."""
 FAILED = "ErrorGeneratingURLs"
 """Reason of a condition that is False because no URL can be published."""
-_ANY_CLUSTER = "~any-cluster~"
-"""Stands for a cluster's name; neither hosts nor names of exports can hold it."""
 
 
-class SeenShard(msgspec.Struct, frozen=True):
+class SeenShard(msgspec.Struct, frozen=True, tag="Shard", omit_defaults=True):
     """A Shard as last seen."""
 
     name: str
@@ -26,17 +25,73 @@ class SeenShard(msgspec.Struct, frozen=True):
     """spec.virtualWorkspaceURL."""
     labels: dict[str, str] = {}
     held_since: datetime | None = None
-    """When a list stopped showing it without evidence of its deletion; None while it is there."""
+    """When it was missed first without evidence of its deletion; None while it is there."""
+    why: str = "is not listed any more"
+    """Why it is held, where it is."""
 
 
-class Shards(msgspec.Struct, frozen=True):
+class Unusable(msgspec.Struct, frozen=True, order=True):
+    """A selected Shard whose URL cannot be published."""
+
+    shard: str
+    url: str
+    why: str
+
+
+class Chosen(msgspec.Struct, frozen=True):
+    """All shards as one selector sees them: worked out once, however many slices ask."""
+
+    wanted: dict[Frame, SeenShard]
+    elsewhere: frozenset[Frame]
+    """Of shards that are not selected."""
+    held: tuple[Frame, ...]
+    """Those of the wanted whose shards are held."""
+    unusable: tuple[Unusable, ...]
+    plain: tuple[str, ...] | None
+    """What all wanted frames begin with, where a path is all that follows."""
+
+    def compose(self, path: str) -> list[str]:
+        """Return the wanted URLs of the export with this path, sorted."""
+        urls = [one + path for one in self.plain] if self.plain is not None else [f.around(path) for f in self.wanted]
+        urls.sort()
+        return urls
+
+
+@dataclass(frozen=True)
+class Shards:
     """All that is known of all shards."""
 
     seen: tuple[SeenShard, ...] = ()
-    retired: frozenset[str] = frozenset()
-    """URLs that a Shard evidently bore and bears no more: it was changed or deleted before our eyes."""
+    retired: Container[Frame] = frozenset()
+    """Frames of URLs that a Shard evidently bore and bears no more: it was changed or deleted before our eyes."""
     since: datetime | None = None
-    """When this process first knew the complete set; None means that it never did."""
+    """When the complete set was first known; None means that it never was."""
+    _chosen: dict[LabelSelector, Chosen] = field(default_factory=dict, compare=False, repr=False)
+
+    def chosen(self, selector: LabelSelector) -> Chosen:
+        """Return the shards as the selector sees them."""
+        found = self._chosen.get(selector)
+        if found is None:
+            found = self._chosen[selector] = _choose(self.seen, selector)
+        return found
+
+
+def _choose(seen: Sequence[SeenShard], selector: LabelSelector) -> Chosen:
+    wanted: dict[Frame, SeenShard] = {}
+    elsewhere: set[Frame] = set()
+    unusable: list[Unusable] = []
+    for shard in seen:
+        frame, is_selected = frame_of(shard.url), selector.matches(shard.labels)
+        if not isinstance(frame, Frame):
+            unusable += [Unusable(shard.name, shard.url, str(frame))] if is_selected else []
+        elif is_selected:
+            wanted.setdefault(frame, shard)
+        else:
+            elsewhere.add(frame)
+    held = tuple(frame for frame, shard in wanted.items() if shard.held_since is not None)
+    is_plain = all(frame.has_path and not frame.behind for frame in wanted)
+    plain = tuple(sorted(frame.before for frame in wanted)) if is_plain else None
+    return Chosen(wanted, frozenset(elsewhere), held, tuple(sorted(unusable)), plain)
 
 
 class Held(msgspec.Struct, frozen=True, order=True):
@@ -46,14 +101,6 @@ class Held(msgspec.Struct, frozen=True, order=True):
     """A published URL, or the export whose URLs are published."""
     why: str
     since: datetime | None = None
-
-
-class Unusable(msgspec.Struct, frozen=True, order=True):
-    """A selected Shard whose URL cannot be published."""
-
-    shard: str
-    url: str
-    why: str
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -80,74 +127,57 @@ def decide(
     the URL is for another cluster, which `has_left` says that the export is evidently not in. Any other stays, and is
     named in `held`.
     """
-    wanted: dict[str, SeenShard] = {}
-    elsewhere: set[str] = set()
-    unusable: list[Unusable] = []
-    for shard in shards.seen:
-        try:
-            url = virtual_workspace_url(shard.url, cluster, export)
-        except UnusableUrl as error:
-            if selector.matches(shard.labels):
-                unusable.append(Unusable(shard.name, shard.url, str(error)))
-            continue
-        if selector.matches(shard.labels):
-            wanted.setdefault(url, shard)
-        else:
-            elsewhere.add(url)
-    elsewhere.update(_composed(shards.retired, cluster, export))
-    held = [
-        Held(url, f"Shard {shard.name} is not listed any more", shard.held_since)
-        for url, shard in wanted.items()
-        if shard.held_since is not None
-    ]
-    left = [url for url in dict.fromkeys(published) if url not in wanted and url not in elsewhere]
-    others = _in_other_clusters(left, wanted, export)
-    held += [Held(url, _unaccounted(unusable), shards.since) for url in left if url not in others]
-    held += [
-        Held(url, f"APIExport {other}|{export} may still be there", shards.since)
-        for url, other in others.items()
-        if not has_left(other)
-    ]
-    urls = wanted.keys() | {h.what for h in held}
-    return Decision(tuple(sorted(urls)), tuple(sorted(held, key=lambda h: h.what)), tuple(sorted(unusable)))
+    chosen, path = shards.chosen(selector), path_of(cluster, export)
+    urls = chosen.compose(path)
+    if not chosen.held and (not published or published == urls):
+        return Decision(tuple(urls), (), chosen.unusable)
+    held = [_held(chosen.wanted[frame], frame.around(path)) for frame in chosen.held]
+    wanted = set(urls)
+    for url in dict.fromkeys(published):
+        if url not in wanted:
+            held += _unaccounted(url, path, export, shards, chosen, has_left)
+    kept = {one.what for one in held}
+    return Decision(tuple(sorted(wanted | kept)), tuple(sorted(held, key=lambda h: h.what)), chosen.unusable)
 
 
-def _composed(urls: frozenset[str], cluster: str, export: str) -> set[str]:
-    found = set()
-    for url in urls:
-        try:
-            found.add(virtual_workspace_url(url, cluster, export))
-        except UnusableUrl:
-            continue  # such a URL was never published
-    return found
+def _held(shard: SeenShard, url: str) -> Held:
+    return Held(url, f"Shard {shard.name} {shard.why}", shard.held_since)
 
 
-def _in_other_clusters(urls: Sequence[str], wanted: dict[str, SeenShard], export: str) -> dict[str, str]:
-    """Return those of the URLs that are a wanted shard's for the same export name in another cluster, and that cluster.
-
-    Each is looked up by what is around its cluster's name: an export that moves leaves as many URLs as there are
-    shards, and comparing all with all took seconds.
-    """
-    if not urls:
-        return {}
-    surroundings = set()
-    for shard in wanted.values():
-        before, _, behind = virtual_workspace_url(shard.url, _ANY_CLUSTER, export).partition(_ANY_CLUSTER)
-        surroundings.add((before, behind))
-    return {url: piece for url in urls for before, piece, behind in _pieces(url) if (before, behind) in surroundings}
-
-
-def _pieces(url: str) -> Iterator[tuple[str, str, str]]:
-    """Yield each piece of the URL that stands between two slashes, between what is before and behind it."""
-    start = url.find("/") + 1
-    while (end := url.find("/", start)) >= 0:
-        if end > start:
-            yield url[:start], url[start:end], url[end:]
-        start = end + 1
+def _unaccounted(
+    url: str, path: str, export: str, shards: Shards, chosen: Chosen, has_left: Callable[[str], bool]
+) -> Iterator[Held]:
+    """Yield the URL, which no wanted shard has for this export, unless there is evidence against it."""
+    if any(frame in chosen.elsewhere or frame in shards.retired for frame in _frames(url, path)):
+        return
+    for cluster, frame in _in_any_cluster(url, export):
+        if frame in chosen.wanted:
+            if not has_left(cluster):
+                yield Held(url, f"APIExport {cluster}|{export} may still be there", shards.since)
+            return
+        if frame in chosen.elsewhere or frame in shards.retired:
+            return
+    broken = f" ({len(chosen.unusable)} with unusable URLs)" if chosen.unusable else ""
+    yield Held(url, f"no known Shard has it{broken}", shards.since)
 
 
-def _unaccounted(unusable: Sequence[Unusable]) -> str:
-    return f"no known Shard has it ({len(unusable)} with unusable URLs)" if unusable else "no known Shard has it"
+def _frames(url: str, path: str) -> Iterator[Frame]:
+    """Yield each frame that could be around the path in a URL."""
+    yield Frame(url, "", has_path=False)
+    start = url.find(path)
+    while start >= 0:
+        yield Frame(url[:start], url[start + len(path) :])
+        start = url.find(path, start + 1)
+
+
+def _in_any_cluster(url: str, export: str) -> Iterator[tuple[str, Frame]]:
+    """Yield each cluster that the URL could be for, if it is the export's in another one, and the frame around that."""
+    start = url.find(SERVICES)
+    while start >= 0:
+        cluster, _, rest = url[start + len(SERVICES) :].partition("/")
+        if cluster and rest.startswith(export):
+            yield cluster, Frame(url[:start], rest[len(export) :])
+        start = url.find(SERVICES, start + 1)
 
 
 def urls_condition(

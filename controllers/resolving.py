@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 import msgspec
 
-from controllers.kinds import EXPORTS, LOGICAL_CLUSTERS, Slice
-from controllers.names import CACHE
+from controllers.entries import State
+from controllers.kinds import LOGICAL_CLUSTERS, Slice
 from controllers.publishing import Held
 from controllers.references import REFERENCE_INDEX
-from controllers.sightings import ExportMemory
+from controllers.sightings import Sightings
 from controllers.urls import is_url_for
 from informers.api.errors import Ambiguous
 from informers.api.objects import Object
@@ -31,49 +30,51 @@ class Found(msgspec.Struct, frozen=True):
 class Resolver:
     """Finds exports, local first, then in the cache; what is missing without evidence is held."""
 
-    exports: ExportMemory
-    shard_name: str
+    known: Sightings
 
-    def find(
-        self, obj: Object[Slice], cluster: Cluster, published: Sequence[str], *, complete: bool, since: datetime | None
-    ) -> Found:
-        """Find the slice's export; `since` is when all exports were first known. Raises a `CacheError`.
+    def find(self, obj: Object[Slice], cluster: Cluster, published: Sequence[str]) -> Found:
+        """Find the slice's export; raises a `CacheError`.
 
         One that is held counts beside one that is there: of two of the same path nobody can say which is meant. An
         export that has its home here, and is not there, is gone; so is one that was deleted before our eyes, and one
         that nothing was ever published for.
         """
         reference, name = reference_of(obj)
-        halves = cluster.pair(EXPORTS, CACHE).cluster("*")
-        found = halves if complete or halves.local is None else halves.local
-        everywhere = found.by_index(REFERENCE_INDEX, f"{reference}:{name}")
-        there = {export.cluster for export in everywhere if export.key.shard != self.shard_name}  # no copies of ours
-        is_here = any(not export.key.shard for export in everywhere)
-        known = there if is_here or not complete else there | self.exports.clusters(reference, name)
+        called = self.known.exports.find(reference, name)
+        is_complete, since = self.known.complete, self.known.standing.complete_since
+        here = {entry.key.cluster for entry in called if entry.source == "local" and entry.state is State.PRESENT}
+        everywhere = {entry.key.cluster for entry in called}
+        known = here or (everywhere if is_complete else set())
         if len(known) > 1:
             raise Ambiguous(f"multiple APIExports found for {reference}:{name}: in {', '.join(sorted(known))}")
-        if there:
-            [found_in] = there
-            return Found(name, found_in, is_certain=is_here or found_in == reference)
-        sighting = self.exports.seen(reference, name)
         what = f"APIExport {reference}|{name}"
-        if sighting is not None:
-            since = sighting.held_since  # None while the list that lacks it is still being told
-            held = Held(what, "it is not listed any more", since) if since else None
-            return Found(name, sighting.what.cluster, held, is_certain=sighting.what.cluster == reference)
-        if not published or _has_its_home_here(obj, cluster, published) or self.exports.evidently_gone(reference, name):
+        if known:
+            best = called[0]
+            [found_in] = known
+            is_certain = bool(here) or found_in == reference
+            held = Held(what, f"it {best.why}", best.since) if best.state is State.HELD else None
+            return Found(name, found_in, held, is_certain)
+        if not published or self._is_gone(obj, cluster, published):
             return Found(name)
         return Found(name, held=Held(what, "no server is known to have it", since))
+
+    def _is_gone(self, obj: Object[Slice], cluster: Cluster, published: Sequence[str]) -> bool:
+        """Say whether there is evidence that an export which nobody knows is no more."""
+        if self.known.exports.evidently_gone(*reference_of(obj)):
+            return True
+        return not self.known.local_is_doubted and _has_its_home_here(obj, cluster, published)
 
     def has_left(self, found: Found, cluster: Cluster, other: str) -> bool:
         """Say whether the export of that name in another cluster is evidently not the one that the slice means.
 
         It is one that is there under another path, that was deleted before our eyes, or whose home is here, without it.
         """
-        sighting = self.exports.seen(other, found.name)
-        if found.is_certain or (sighting is not None and sighting.held_since is None):
+        exports = self.known.exports
+        entry = exports.seen(other, found.name)
+        if found.is_certain or (entry is not None and entry.state is not State.HELD):
             return True
-        return sighting is None and (_is_local(cluster, other) or self.exports.evidently_gone(other, found.name))
+        is_gone = exports.evidently_gone(other, found.name)
+        return entry is None and (is_gone or (not self.known.local_is_doubted and _is_local(cluster, other)))
 
 
 def reference_of(obj: Object[Slice]) -> tuple[str, str]:

@@ -1,195 +1,228 @@
-"""Shards and APIExports as last seen, in the form that controllers ask for."""
+"""All Shards and APIExports as last seen, in the form that controllers ask for."""
 
-from datetime import datetime
-from typing import Protocol
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 
 import msgspec
 
-from controllers.evidence import Bounded, Malformed, Memory, Sighting
-from controllers.kinds import Export, Shard
-from controllers.names import CACHE
+from controllers.bounded import Bounded
+from controllers.entries import EXPORT, SHARD, Entry, Gone, Kind, Malformed, Name, Place, Reference, SeenExport, State
+from controllers.evidence import News, There, judged
+from controllers.keeping import GONE_KEPT, Changes, Kept
 from controllers.publishing import SeenShard, Shards
-from controllers.urls import UnusableUrl, virtual_workspace_url
-from informers.api.objects import PATH, Key, Object
-from informers.cache.notices import Handler, Notice
-from informers.clock import Clock
+from controllers.urls import Frame, frame_of
+from informers.api.objects import Key
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
-def _read_shard(obj: Object[Shard]) -> SeenShard:
-    return SeenShard(obj.name, obj.value.spec.virtual_workspace_url, dict(obj.labels))
+class Exports:
+    """APIExports, found by what slices reference them by; those that are held or leaving among them."""
 
+    def __init__(self) -> None:
+        """Begin without any."""
+        self._found: dict[Reference, dict[Place, Entry]] = {}
+        self._gone: Bounded[Reference] = Bounded(GONE_KEPT)
 
-class Feed(Protocol):
-    """A handler's place at an informer."""
+    def find(self, reference: str, name: str) -> list[Entry]:
+        """Return all exports that are, or may be, called that: the most certain one first."""
+        return sorted(self._found.get((reference, name), {}).values(), key=_certainty)
 
-    @property
-    def synced(self) -> bool:
-        """Whether the handler has been told everything that was there when it came."""
-
-
-class ShardMemory:
-    """All Shards, collapsed by name: a shard may be listed twice, at home and elsewhere.
-
-    Of what is stored at `home` the local server says all there is to say; its copies in the cache do not count. The
-    one exception is the Shard of home itself, which is made anew whenever somebody deletes it: its copy bridges that.
-    """
-
-    def __init__(self, clock: Clock, *, home: str = "") -> None:
-        """Start knowing nothing; `home` is the local shard's name."""
-        self._home = home
-        self._retired = Bounded()
-        self._memory: Memory[Shard, SeenShard] = Memory(_read_shard, clock, self._evident)
-        self._clock = clock
-        self._since: datetime | None = None
-        self._feed: Feed | None = None
-        self._made: tuple[int, datetime | None, Shards] = (-1, None, Shards())
-
-    def handler(self, source: str) -> Handler[Shard]:
-        """Return the handler for the Shard informer of one source."""
-        handle = self._memory.handler(source)
-
-        def foreign(notice: Notice[Shard]) -> None:
-            if notice.key.shard != self._home or notice.key.name == self._home:
-                handle(notice)
-
-        return foreign if source == CACHE and self._home else handle
-
-    @property
-    def malformed(self) -> list[Malformed]:
-        """Shards that cannot be read now."""
-        return self._memory.malformed
-
-    @property
-    def sightings(self) -> list[Sighting[SeenShard]]:
-        """Every Shard by source, for whoever shows them."""
-        return list(self._memory)
-
-    def only(self, name: str) -> Shards:
-        """Return that one shard, if the local server holds it: all that is known before the cache was ever seen."""
-        here = (s.what for s in self._memory if s.source == "local" and s.held_since is None)
-        return Shards(tuple(shard for shard in here if shard.name == name))
-
-    def fed_by(self, feed: Feed) -> None:
-        """Take what says when the cache's whole first list has been told; a list that is only stored does not count."""
-        self._feed = feed
-
-    @property
-    def complete(self) -> bool:
-        """Whether all shards have been seen once in this process; how long ago does not matter."""
-        return self._feed is not None and self._feed.synced
-
-    def shards(self) -> Shards:
-        """Return all that is known; the same value until something changes."""
-        if self._since is None and self.complete:
-            self._since = self._clock.now()
-        if self._made[:2] != (self._memory.version, self._since):
-            self._made = (self._memory.version, self._since, self._collapsed())
-        return self._made[2]
-
-    def _collapsed(self) -> Shards:
-        by_name: dict[str, Sighting[SeenShard]] = {}
-        for sighting in sorted(self._memory, key=self._preference):
-            by_name.setdefault(sighting.what.name, sighting)
-        seen = tuple(msgspec.structs.replace(s.what, held_since=s.held_since) for _, s in sorted(by_name.items()))
-        borne = {s.what.url for s in self._memory}
-        return Shards(seen, frozenset(url for url in self._retired if url not in borne), self._since)
-
-    def _preference(self, sighting: Sighting[SeenShard]) -> tuple[bool, bool, bool, Key]:
-        """Order twins: one that is there; one stored at the very shard that it names; the local one; by key."""
-        is_local = sighting.source != CACHE
-        at_home = (self._home if is_local else sighting.key.shard) == sighting.what.name
-        return (sighting.held_since is not None, not at_home, not is_local, sighting.key)
-
-    def _evident(self, old: SeenShard, new: SeenShard | None) -> None:
-        if new is None or (new.url != old.url and _is_usable(new.url)):
-            self._retired.add(old.url)
-
-
-def _is_usable(url: str) -> bool:
-    try:
-        return bool(virtual_workspace_url(url, "", ""))
-    except UnusableUrl:
-        return False
-
-
-class SeenExport(msgspec.Struct, frozen=True):
-    """An APIExport's place: its cluster's name and path, and its own name."""
-
-    cluster: str
-    path: str
-    name: str
-
-    @property
-    def references(self) -> tuple[tuple[str, str], ...]:
-        """The (path or cluster, name) pairs that slices may reference it by."""
-        return ((self.cluster, self.name), (self.path, self.name)) if self.path else ((self.cluster, self.name),)
-
-
-def _read_export(obj: Object[Export]) -> SeenExport:
-    return SeenExport(obj.cluster, obj.annotations.get(PATH, ""), obj.name)
-
-
-class ExportMemory:
-    """All APIExports, found by what slices reference them by.
-
-    Of what is stored at `home` the local server says all there is to say; its copies in the cache do not count.
-    """
-
-    def __init__(self, clock: Clock, *, home: str = "") -> None:
-        """Start knowing nothing; `home` is the local shard's name."""
-        self._home = home
-        self._gone = Bounded()
-        self._memory: Memory[Export, SeenExport] = Memory(_read_export, clock, self._evident)
-        self._made: tuple[int, dict[tuple[str, str], list[Sighting[SeenExport]]]] = (-1, {})
-        self._feed: Feed | None = None
-
-    def fed_by(self, feed: Feed) -> None:
-        """Take what says when the cache's whole first list has been told."""
-        self._feed = feed
-
-    @property
-    def complete(self) -> bool:
-        """Whether all exports have been seen once in this process; how long ago does not matter."""
-        return self._feed is not None and self._feed.synced
-
-    def handler(self, source: str) -> Handler[Export]:
-        """Return the handler for the APIExport informer of one source."""
-        handle = self._memory.handler(source)
-
-        def foreign(notice: Notice[Export]) -> None:
-            if notice.key.shard != self._home:
-                handle(notice)
-
-        return foreign if source == CACHE and self._home else handle
-
-    @property
-    def malformed(self) -> list[Malformed]:
-        """APIExports that cannot be read now."""
-        return self._memory.malformed
-
-    def seen(self, reference: str, name: str) -> Sighting[SeenExport] | None:
+    def seen(self, reference: str, name: str) -> Entry | None:
         """Return the export as last seen: one that is there, else one that was there and has not evidently gone."""
-        return min(self._find(reference, name), key=lambda s: (s.held_since is not None, s.key), default=None)
+        return next(iter(self.find(reference, name)), None)
 
     def clusters(self, reference: str, name: str) -> set[str]:
-        """Return the clusters of all exports that are, or may be, called that: those that are held among them."""
-        return {sighting.what.cluster for sighting in self._find(reference, name)}
+        """Return the clusters of all exports that are, or may be, called that."""
+        return {place.key.cluster for place in self._found.get((reference, name), ())}
 
     def evidently_gone(self, reference: str, name: str) -> bool:
         """Say whether the export was deleted before our eyes."""
-        return (reference, name) in self._gone and not self._find(reference, name)
+        return (reference, name) in self._gone and (reference, name) not in self._found
 
-    def _find(self, reference: str, name: str) -> list[Sighting[SeenExport]]:
-        if self._made[0] != self._memory.version:
-            found: dict[tuple[str, str], list[Sighting[SeenExport]]] = {}
-            for sighting in self._memory:
-                for pair in sighting.what.references:
-                    found.setdefault(pair, []).append(sighting)
-            self._made = (self._memory.version, found)
-        return self._made[1].get((reference, name), [])
+    def replace(self, place: Place, before: Entry | None, after: Entry | None) -> None:
+        """Have one entry take the other's place."""
+        for pair in references(before):
+            found = self._found[pair]
+            del found[place]
+            if not found:
+                del self._found[pair]
+        if after is not None:
+            for pair in references(after):
+                self._found.setdefault(pair, {})[place] = after
 
-    def _evident(self, old: SeenExport, new: SeenExport | None) -> None:
-        kept = new.references if new else ()
-        for pair in old.references:
-            if pair not in kept:
-                self._gone.add(pair)
+    def note_gone(self, gone: Gone) -> None:
+        """Remember what exports were referenced by that evidently are no more."""
+        for pair in gone.references:
+            self._gone.add(pair)
+
+
+def references(entry: Entry | None) -> tuple[Reference, ...]:
+    """Return what slices may reference an export by."""
+    return entry.what.references if entry is not None and isinstance(entry.what, SeenExport) else ()
+
+
+def _certainty(entry: Entry) -> tuple[bool, Key]:
+    return (entry.state is not State.PRESENT, entry.key)
+
+
+class Sightings:
+    """What is known: as it was kept, and everything that was applied since.
+
+    Invariant: `shards()` is the same value until a Shard changes.
+    """
+
+    def __init__(self, home: str = "", kept: Kept | None = None) -> None:
+        """Begin with what was kept; `home` is the local shard's name."""
+        kept = kept or Kept()
+        self.home = home
+        self.exports = Exports()
+        self.standing = kept.standing
+        self._entries: dict[Kind, dict[Place, Entry]] = {SHARD: {}, EXPORT: {}}
+        self._named: dict[Name, set[Place]] = {}
+        self._malformed: dict[Place, Malformed] = {}
+        self._retired: Bounded[Frame] = Bounded(GONE_KEPT)
+        self._made: Shards | None = None
+        self.apply(Changes({entry.place: entry for entry in kept.entries}, kept.gone))
+
+    # What is known
+
+    @property
+    def complete(self) -> bool:
+        """Whether all shards and exports were known once, now or in an earlier life; how long ago does not matter."""
+        return self.standing.complete_since is not None
+
+    @property
+    def local_is_doubted(self) -> bool:
+        """Whether the local store is another one than what was followed, or older, and nobody has adopted it yet.
+
+        What it does not hold may exist all the same.
+        """
+        return self.standing.doubted_since is not None
+
+    def shards(self) -> Shards:
+        """Return all shards."""
+        if self._made is None:
+            self._made = self._collapsed()
+        return self._made
+
+    def only(self, name: str) -> Shards:
+        """Return that one shard, if the local server holds it: all that is known before the cache was ever seen."""
+        here = (entry for entry in self.entries(SHARD) if entry.source == "local" and entry.state is State.PRESENT)
+        return Shards(tuple(_shard(entry) for entry in here if entry.key.name == name))
+
+    def entries(self, kind: Kind) -> list[Entry]:
+        """Return everything that is remembered of a kind, source by source."""
+        return list(self._entries[kind].values())
+
+    def held(self) -> list[Entry]:
+        """Return all that is not there, or leaving, and counts nevertheless."""
+        return [one for kind in (SHARD, EXPORT) for one in self.entries(kind) if one.state is not State.PRESENT]
+
+    def malformed(self, kind: Kind) -> list[Malformed]:
+        """Return the objects of a kind that cannot be read now."""
+        return [one for one in self._malformed.values() if one.place.kind == kind]
+
+    def get(self, place: Place) -> Entry | None:
+        """Return what is remembered of a place."""
+        return self._entries[place.kind].get(place)
+
+    def tells_already(self, news: News) -> bool:
+        """Say whether the news change nothing."""
+        if not isinstance(news, There) or news.place in self._malformed:
+            return False
+        entry = self.get(news.place)
+        return entry is not None and judged(entry, news, _NEVER, home=self.home) is entry
+
+    def named(self, name: Name) -> Iterable[Place]:
+        """Return the places of everything that is called that."""
+        return self._named.get(name, ())
+
+    def __iter__(self) -> Iterator[Entry]:
+        """Go through everything that is remembered."""
+        for entries in self._entries.values():
+            yield from entries.values()
+
+    # What changes
+
+    def apply(self, changes: Changes) -> None:
+        """Let what was decided, and is safe, be known."""
+        for gone in changes.gone:
+            self._retired_by(gone)
+            self.exports.note_gone(gone)
+        for place, entry in changes.entries.items():
+            self._replace(place, entry)
+        if changes.standing is not None:
+            self.standing = changes.standing
+            self._made = None
+
+    def set_aside(self, place: Place, malformed: Malformed | None) -> None:
+        """Note that an object cannot be read, or that it can."""
+        if malformed is None:
+            self._malformed.pop(place, None)
+        else:
+            self._malformed[place] = malformed
+
+    def _replace(self, place: Place, after: Entry | None) -> None:
+        entries = self._entries[place.kind]
+        before = entries.pop(place, None) if after is None else entries.get(place)
+        if after is not None:
+            entries[place] = after
+            self._named.setdefault(place.name, set()).add(place)
+        elif before is not None:
+            self._unname(place)
+        if place.kind == SHARD:
+            self._made = None
+        else:
+            self.exports.replace(place, before, after)
+
+    def _unname(self, place: Place) -> None:
+        places = self._named[place.name]
+        places.discard(place)
+        if not places:
+            del self._named[place.name]
+
+    def _retired_by(self, gone: Gone) -> None:
+        for url in gone.urls:
+            frame = frame_of(url)
+            if isinstance(frame, Frame):
+                self._retired.add(frame)
+                self._made = None
+
+    # Shards, collapsed
+
+    def _collapsed(self) -> Shards:
+        by_name: dict[str, list[Entry]] = {}
+        for entry in sorted(self._entries[SHARD].values(), key=self._preference):
+            by_name.setdefault(entry.key.name, []).append(entry)
+        seen = tuple(_shard(entry) for _, found in sorted(by_name.items()) for entry in self._counted(found))
+        return Shards(seen, self._retired, self.standing.complete_since)
+
+    def _counted(self, found: list[Entry]) -> Iterable[Entry]:
+        """Return those of one name that count: the preferred one, and what is not there and has another URL.
+
+        What stands in the local store of the process' own Shard is all there is to say of it; its copy bridges the
+        time until it is there.
+        """
+        preferred, *others = found
+        yield preferred
+        urls = {_shard(preferred).url}
+        for entry in others:
+            url = _shard(entry).url
+            is_own = entry.key.name == self.home and preferred.source == "local"
+            if entry.state is not State.PRESENT and url not in urls and not is_own:
+                urls.add(url)
+                yield entry
+
+    def _preference(self, entry: Entry) -> tuple[bool, bool, bool, Key]:
+        """Order twins: one that is there; one stored at the very shard that it names; the local one; by key."""
+        is_local = entry.source == "local"
+        at_home = (self.home if is_local else entry.key.shard) == entry.key.name
+        return (entry.state is not State.PRESENT, not at_home, not is_local, entry.key)
+
+
+def _shard(entry: Entry) -> SeenShard:
+    assert isinstance(entry.what, SeenShard), entry.place  # kinds and what is seen of them go together
+    if entry.state is not State.HELD:
+        return entry.what
+    return msgspec.structs.replace(entry.what, held_since=entry.since, why=entry.why)

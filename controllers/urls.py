@@ -8,8 +8,13 @@ and an opaque rest, and keeps no path.
 import ipaddress
 import posixpath
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
+SERVICES = "/services/apiexport/"
+"""What stands before the cluster in each URL."""
+
+_PLAIN = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.:-]*[A-Za-z0-9])?")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _PORT = re.compile(r"(:[0-9]*)?", re.ASCII)
@@ -48,6 +53,45 @@ def virtual_workspace_url(shard_url: str, cluster: str, export: str) -> str:
     url = _parse(shard_url)
     parts = [url.path, b"/services", b"apiexport", cluster.encode(), export.encode()]
     return _print(url, _clean(b"/".join(part for part in parts if part)))
+
+
+def is_usable(shard_url: str) -> bool:
+    """Say whether URLs can be composed from a shard's URL."""
+    return isinstance(frame_of(shard_url), Frame)
+
+
+class Frame(NamedTuple):
+    """What stands around an export's path in the URLs that are published for a shard."""
+
+    before: str
+    behind: str
+    has_path: bool = True
+    """Whether the path is in it at all: URLs with an opaque part have none."""
+
+    def around(self, path: str) -> str:
+        """Return the URL of the export with this path."""
+        return f"{self.before}{path}{self.behind}" if self.has_path else self.before
+
+
+@lru_cache(maxsize=8192)
+def frame_of(shard_url: str) -> Frame | UnusableUrl:
+    """Return a shard URL's frame, or why it cannot be used: parsed once, however many URLs are composed with it."""
+    sample = "sample"
+    while sample in shard_url:
+        sample += "0"
+    try:
+        whole = virtual_workspace_url(shard_url, sample, sample)
+    except UnusableUrl as error:
+        return error
+    before, found, behind = whole.partition(f"{SERVICES}{sample}/{sample}")
+    return Frame(before, behind, bool(found))
+
+
+def path_of(cluster: str, export: str) -> str:
+    """Return what stands in an export's URLs between the two parts of each shard's frame."""
+    if _PLAIN.fullmatch(cluster) and _PLAIN.fullmatch(export):
+        return f"{SERVICES}{cluster}/{export}"
+    return virtual_workspace_url("/", cluster, export)
 
 
 def is_url_for(url: str, cluster: str, export: str) -> bool:

@@ -1,15 +1,15 @@
-"""Collecting what `kcpctl status` shows, in one step, from the Manager and the memories of our controllers."""
+"""Collecting what `kcpctl status` shows, in one step, from the Manager and our view."""
 
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
-from controllers.kinds import EXPORTS, SHARDS, SLICES, Slice
+from controllers.entries import EXPORT, SHARD, Kind
+from controllers.kinds import SHARDS, SLICES, Slice
 from controllers.names import CACHE
 from controllers.publishing import SeenShard
-from controllers.references import REFERENCE_INDEX
-from controllers.urls import UnusableUrl, virtual_workspace_url
+from controllers.urls import UnusableUrl, frame_of, virtual_workspace_url
 from informers.api.conditions import to_json
 from informers.api.objects import Object
 from informers.api.resources import Resource
@@ -58,27 +58,26 @@ def _cache(manager: Manager) -> CacheView | None:
 
 def _shards(ours: Ours) -> list[ShardView]:
     sources: dict[str, list[ShardSource]] = {}
-    for sighting in ours.shards.sightings:
-        found = ShardSource(sighting.source, sighting.key.cluster, sighting.held_since)
-        sources.setdefault(sighting.what.name, []).append(found)
+    known = ours.view.sightings
+    for entry in known.entries(SHARD):
+        found = ShardSource(entry.source, entry.key.cluster, entry.held_since)
+        sources.setdefault(entry.key.name, []).append(found)
     return [
         ShardView(shard.name, shard.url, shard.labels, sources[shard.name], unusable(shard))
-        for shard in ours.shards.shards().seen
+        for shard in known.shards().seen
     ]
 
 
 def unusable(shard: SeenShard) -> str:
     """Say why a shard's URL cannot be published; "" when it can."""
-    try:
-        virtual_workspace_url(shard.url, "cluster", "export")
-    except UnusableUrl as error:
-        return str(error)
-    return ""
+    frame = frame_of(shard.url)
+    return str(frame) if isinstance(frame, UnusableUrl) else ""
 
 
 def _malformed(ours: Ours) -> dict[str, str]:
-    every = [("Shard", one) for one in ours.shards.malformed] + [("APIExport", one) for one in ours.exports.malformed]
-    return {f"{one.source}: {kind} {one.key}": one.error for kind, one in every}
+    kinds: tuple[tuple[Kind, str], ...] = ((SHARD, "Shard"), (EXPORT, "APIExport"))
+    every = ((name, one) for kind, name in kinds for one in ours.view.sightings.malformed(kind))
+    return {f"{one.source}: {name} {one.key}": one.error for name, one in every}
 
 
 def _slices(manager: Manager, ours: Ours) -> list[SliceView]:
@@ -96,7 +95,8 @@ class _Endpoints:
         """Look at what is known now."""
         self._manager = manager
         self._ours = ours
-        self._complete = ours.shards.complete and ours.exports.complete
+        self._known = ours.view.sightings
+        self._complete = self._known.complete
 
     def view(self, obj: Object[Slice]) -> SliceView:
         """Return one slice with the source of each endpoint; one that cannot be read shows no endpoints."""
@@ -120,24 +120,18 @@ class _Endpoints:
     def _urls(self, reference: str, name: str) -> dict[str, Endpoint]:
         """Return what each known shard would have published for the export, wherever that may be."""
         found: dict[str, Endpoint] = {}
-        for cluster in self._clusters(reference, name):
-            for shard in self._ours.shards.shards().seen:
+        for cluster in self._known.exports.clusters(reference, name):
+            for shard in self._known.shards().seen:
                 if not unusable(shard):
                     url = virtual_workspace_url(shard.url, cluster, name)
                     found[url] = self._endpoint(url, shard)
         return found
 
-    def _clusters(self, reference: str, name: str) -> set[str]:
-        informers = [self._manager.informer(EXPORTS, server) for server in (LOCAL, CACHE)]
-        listers = [informer.lister for informer in informers if informer.synced]
-        found = {obj.cluster for lister in listers for obj in lister.by_index(REFERENCE_INDEX, f"{reference}:{name}")}
-        seen = self._ours.exports.seen(reference, name)
-        return found | {seen.what.cluster} if seen else found
-
     def _endpoint(self, url: str, shard: SeenShard) -> Endpoint:
         if shard.held_since is not None:
             return Endpoint(url, HELD, shard.name, shard.held_since)
-        sources = {s.source for s in self._ours.shards.sightings if s.what.name == shard.name and not s.held_since}
+        there = (one for one in self._known.entries(SHARD) if one.key.name == shard.name and not one.held_since)
+        sources = {entry.source for entry in there}
         source = LOCAL if LOCAL in sources else CACHE
         resource = self._ours.local_shards if source == LOCAL else SHARDS
         return Endpoint(url, source, shard.name, self._manager.informer(resource, source).last_heard)

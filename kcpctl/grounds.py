@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from controllers.names import CACHE
+from controllers.view import View
 from informers.api.errors import InformersError
 from informers.client.addresses import Scope
 from informers.client.records import Noticed
@@ -59,7 +60,9 @@ async def _embedded(settings: RunSettings, noticed: Noticed, stack: AsyncExitSta
         return Ground(servers | cache, None, plan.off, own)
     if cache:
         await refuse_namesake(servers[LOCAL], cache[CACHE], settings.shard_name, own.urls.base)
-    return Ground(servers | cache, all_ours(settings, own.urls, is_new_store=own.is_new_store), plan.off, own)
+    view = View(home=settings.shard_name, removal_settle=settings.removal_settle, is_new_store=own.is_new_store)
+    ours = all_ours(settings, own.urls, view, is_new_store=own.is_new_store)
+    return Ground(servers | cache, ours, plan.off, own)
 
 
 async def _foreign(
@@ -77,14 +80,16 @@ async def _foreign(
         servers |= await _cache(settings, noticed, stack)
     if plan.built is Built.SLICES:
         job = foreign.kinds_for_force(local, servers[CACHE])
-        return Ground(servers, slices_alone(settings.shard_name, *await unless_stopped(job, stop)), plan.off)
+        view = View(home=settings.shard_name, removal_settle=settings.removal_settle)
+        return Ground(servers, slices_alone(view, *await unless_stopped(job, stop)), plan.off)
     if plan.built is Built.NONE:
         return Ground(servers, None, plan.off)
     # That server may register itself under URLs that nobody here knows, and two writers must not differ.
     urls = shard_urls(settings, settings.shard_base_url) if settings.shard_base_url else None
     notes = plan.off if urls else (*plan.off, _NOT_REGISTERED)
     # What an earlier store of that server held is not known here, so nothing is taken for evidently gone.
-    return Ground(servers, all_ours(settings, urls, is_new_store=True), notes)
+    view = View(home=settings.shard_name, removal_settle=settings.removal_settle, is_new_store=True)
+    return Ground(servers, all_ours(settings, urls, view, is_new_store=True), notes)
 
 
 async def _cache(settings: RunSettings, noticed: Noticed, stack: AsyncExitStack) -> dict[str, Server]:

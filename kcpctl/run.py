@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -65,21 +65,21 @@ async def _run(settings: RunSettings, controllers: Controllers, stop: asyncio.Ev
     async with ground(settings, observer.notice, stop, has_modules=bool(controllers)) as found:
         every = (*(found.ours.controllers if found.ours else ()), *controllers)
         manager = Manager(found.servers, every, observers=(observer, set_aside), grace=settings.grace)
-        _prepare(manager, found, log, has_modules=bool(controllers))
+        _prepare(manager, found, has_modules=bool(controllers))
         report = partial(collect, _process(settings, found), manager, found.ours, set_aside)
         async with answering_commands(settings, found, report):
             greet(_greeting(settings, found, every))
             for note in found.notes:
                 log.warning(note)
-            async with background(*_jobs(manager, found, stop, log)):
-                await manager.run(stop)
+            with Troubles(found.ours.view, log).watching() if found.ours else nullcontext():
+                async with background(*_jobs(manager, found, stop, log)):
+                    await manager.run(stop)
 
 
-def _prepare(manager: Manager, found: Ground, log: logs.Log, *, has_modules: bool) -> None:
+def _prepare(manager: Manager, found: Ground, *, has_modules: bool) -> None:
     """Have everybody in place who hears of changes before the controllers do."""
     if found.ours:
         found.ours.feed(manager)
-        Troubles(found.ours, log).watch(manager)
     if found.embedded:
         found.embedded.readiness.informers = partial(_local_informers, manager)
         if has_modules:

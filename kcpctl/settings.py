@@ -68,6 +68,11 @@ class RunSettings(Common):
         "the endpoint slice controller: auto leaves it off where kcp runs its own; force runs it alone there",
         choices=("auto", "force", "off"),
     )
+    removal_settle: float = setting(
+        2.0,
+        "seconds that the deletion of another shard's Shard or APIExport has to stand before its URLs go",
+        metavar="SECONDS",
+    )
     deprecated_urls: bool = setting(True, "keep APIExport.status.virtualWorkspaces; without, it is removed")
 
 

@@ -1,13 +1,10 @@
 """Shards and exports that cannot be used: one log line each, once for as long as nothing changes."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from contextlib import AbstractContextManager
 
-from controllers.evidence import Malformed
-from controllers.kinds import EXPORTS, SHARDS
-from controllers.names import CACHE
-from informers.runtime.manager import Manager
-from kcpctl.builtin import LOCAL, Ours
+from controllers.entries import EXPORT, SHARD, Kind, Malformed
+from controllers.view import View
 from kcpctl.collecting import unusable
 from kcpctl.logs import Log
 
@@ -16,25 +13,24 @@ Trouble = tuple[str, tuple[tuple[str, str], ...]]
 
 
 class Troubles:
-    """Compares what is wrong now with what was told; it hears of a change after the memories do."""
+    """Compares what is wrong now with what was told."""
 
-    def __init__(self, ours: Ours, log: Log) -> None:
-        """Look at these memories, and tell this logger."""
-        self._ours = ours
+    def __init__(self, view: View, log: Log) -> None:
+        """Look at this view, and tell this logger."""
+        self._view = view
         self._log = log
         self._told: dict[str, set[Trouble]] = {"Shard": set(), "APIExport": set()}
 
-    def watch(self, manager: Manager) -> None:
-        """Look again whenever a Shard or an export changes; comes after `Ours.feed`."""
-        for server, shards in ((LOCAL, self._ours.local_shards), (CACHE, SHARDS)):
-            manager.informer(shards, server).add_handler(self._look_at_shards, name="troubles")
-            manager.informer(EXPORTS, server).add_handler(self._look_at_exports, name="troubles")
+    def watching(self) -> AbstractContextManager[None]:
+        """Look again whenever a Shard or an export changes, while the block runs."""
+        return self._view.changes.listening(self._look)
 
-    def _look_at_shards(self, _: Any) -> None:
-        self._compare("Shard", {*_unreadable("Shard", self._ours.shards.malformed), *self._unusable()})
-
-    def _look_at_exports(self, _: Any) -> None:
-        self._compare("APIExport", set(_unreadable("APIExport", self._ours.exports.malformed)))
+    def _look(self, changed: frozenset[Kind]) -> None:
+        known = self._view.sightings
+        if SHARD in changed:
+            self._compare("Shard", {*_unreadable("Shard", known.malformed(SHARD)), *self._unusable()})
+        if EXPORT in changed:
+            self._compare("APIExport", set(_unreadable("APIExport", known.malformed(EXPORT))))
 
     def _compare(self, kind: str, found: set[Trouble]) -> None:
         for event, fields in sorted(found - self._told[kind]):
@@ -42,7 +38,7 @@ class Troubles:
         self._told[kind] = found
 
     def _unusable(self) -> Iterator[Trouble]:
-        for shard in self._ours.shards.shards().seen:
+        for shard in self._view.shards().seen:
             if why := unusable(shard):
                 fields = (("shard", shard.name), ("url", shard.url), ("error", why))
                 yield "Shard has an unusable URL, correct its spec.virtualWorkspaceURL", fields

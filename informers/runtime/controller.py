@@ -12,6 +12,7 @@ from informers.api.resources import Resource
 from informers.cache.indexers import OWNER_UID, Indexer, by_owner_uid
 from informers.queue.order import Fifo, Order
 from informers.queue.ratelimit import Exponential, RateLimiter
+from informers.runtime.channels import Listen
 from informers.runtime.cluster import Cluster
 from informers.runtime.filters import Keeps
 from informers.runtime.result import Result
@@ -47,7 +48,7 @@ class Controller(Generic[T]):
     """Which changes of its own resource wake it; None means all."""
     owns: tuple[Resource[Any], ...] = ()
     """Resources whose objects wake the object that controls them."""
-    watches: tuple[Watch, ...] = ()
+    watches: tuple[Watch | Listen[Any], ...] = ()
     reads: tuple[Read, ...] = ()
     gone: Gone | None = None
     """What to do for a key without an object; None does nothing."""
@@ -63,13 +64,18 @@ class Controller(Generic[T]):
     """Indexes of its own resource to keep, by name; for `Lister.by_index`."""
 
     def sources(self) -> tuple[Watch | Read, ...]:
-        """Return all that has to be there before it can work, its own resource first."""
+        """Return the resources that have to be there before it can work, its own first."""
         own = Watch(self.resource, to=same_key, where=self.where, server=self.server, indexers=self.indexers)
         owned = [
             Watch(resource, to=Owner(self.resource), server=self.server, indexers={OWNER_UID: by_owner_uid})
             for resource in self.owns
         ]
-        return (own, *owned, *self.watches, *self.reads)
+        watched = [watch for watch in self.watches if isinstance(watch, Watch)]
+        return (own, *owned, *watched, *self.reads)
+
+    def channels(self) -> tuple[Listen[Any], ...]:
+        """Return what wakes it besides servers."""
+        return tuple(watch for watch in self.watches if isinstance(watch, Listen))
 
     def __call__(self, obj: Object[T], cluster: Cluster) -> Awaitable[Result | None]:
         """Call the reconciler, as a test does."""
@@ -83,7 +89,7 @@ def controller(
     server: str = "",
     where: Keeps | None = None,
     owns: Sequence[Resource[Any]] = (),
-    watches: Sequence[Watch] = (),
+    watches: Sequence[Watch | Listen[Any]] = (),
     reads: Sequence[Read | Resource[Any]] = (),
     gone: Gone | None = None,
     workers: int = 1,
@@ -138,9 +144,10 @@ def _check(made: Controller[Any]) -> None:
     if made.gone is not None and not _is_async(made.gone):
         raise ConfigurationError(f"{where}: expected gone to be an async function of (key, cluster)")
     for watch in made.watches:
-        if not isinstance(watch, Watch):
+        if not isinstance(watch, Watch | Listen):
             raise ConfigurationError(f"{where}: expected a Watch in watches, found {watch!r}; use Watch(…, to=…)")
-    sources = [made.resource, *made.owns, *(w.resource for w in made.watches), *(r.resource for r in made.reads)]
+    watched = [watch.resource for watch in made.watches if isinstance(watch, Watch)]
+    sources = [made.resource, *made.owns, *watched, *(read.resource for read in made.reads)]
     for found in sources:
         if not isinstance(found, Resource):
             raise ConfigurationError(f"{where}: expected a Resource, found {found!r}")

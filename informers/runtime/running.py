@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
@@ -108,7 +108,8 @@ class Run(Generic[T]):
         """Wait for the sources, then visit keys until the queue is closed."""
         began = self._clock.monotonic()
         with self._listening() as states:
-            await together(*(self._wait_patiently(source, state) for source, state in states))
+            ready = (listen.ready.wait() for listen in self.controller.channels() if listen.ready is not None)
+            await together(*(self._wait_patiently(source, state) for source, state in states), *ready)
             late = [(source, state) for source, state in states if not state.synced]
             self._begin(self._clock.monotonic() - began, [source for source, _ in late])
             async with background(*(self._await_late(source, state) for source, state in late)):
@@ -150,6 +151,12 @@ class Run(Generic[T]):
     @contextmanager
     def _listening(self) -> Iterator[list[tuple[Tapped, _Syncing]]]:
         """Have every source's changes put keys into the queue; the block learns what says whether each has synced."""
+        with ExitStack() as channels:
+            for listen in self.controller.channels():
+                channels.enter_context(listen.adding(self._objects, self.queue.add))
+            yield from self._tapping()
+
+    def _tapping(self) -> Iterator[list[tuple[Tapped, _Syncing]]]:
         registrations: list[Registration[Any]] = []
         states: list[tuple[Tapped, _Syncing]] = []
         try:

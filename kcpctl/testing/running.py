@@ -1,7 +1,7 @@
 """Controllers that run in a test, and waiting for them to be quiet: one Manager, or several over the same servers."""
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from informers.api.errors import InformersError
@@ -25,13 +25,23 @@ class Running:
     """A Manager that runs, and what its controllers have done."""
 
     def __init__(
-        self, manager: Manager, controllers: Iterable[Controller[Any]], visits: Visits, homes: Mapping[str, Home] = {}
+        self,
+        manager: Manager,
+        controllers: Iterable[Controller[Any]],
+        visits: Visits,
+        homes: Mapping[str, Home] = {},
+        beside: Callable[[], Iterable[tuple[str, bool]]] = tuple,
     ) -> None:
-        """Watch over this Manager: `visits` is one of its observers, `homes` its servers in this process by name."""
+        """Watch over this Manager: `visits` is one of its observers, `homes` its servers in this process by name.
+
+        `beside` says what else is in the way of quiet, and whether that takes nothing but turns of the loop; whoever
+        it speaks for tells the observers when something has changed.
+        """
         self.manager = manager
         self._controllers = [controller.name for controller in controllers]
         self._visits = visits
         self._homes = homes
+        self._beside = beside
 
     @property
     def visits(self) -> Sequence[Reconciled]:
@@ -46,7 +56,9 @@ class Running:
 
     def busy(self, away: Collection[str] = ()) -> list[Busy]:
         """Return what is in the way of quiet at this moment."""
-        return list(busy(self.manager, self._controllers, self._visits, self._homes, away))
+        found = list(busy(self.manager, self._controllers, self._visits, self._homes, away))
+        beside = [Busy(what, in_turns) for what, in_turns in self._beside()]
+        return found + [reason for reason in beside if reason.in_turns or not away]
 
     def check(self, attempts: int) -> None:
         """Raise `ControllerFailed` when visits of one key have failed that often in a row."""

@@ -171,7 +171,7 @@ async def test_an_export_deleted_before_our_eyes_empties_the_slice() -> None:
 async def test_an_export_that_a_list_does_not_show_any_more_is_held() -> None:
     far = made(EXPORTS, "widgets", "c9", shard="beryl", annotations={"kcp.io/path": "root:far"})
     known = knowing(AMBER, far)
-    known.lose(far, "cache", Evidence.ABSENT_FROM_LIST)
+    known.lose(far, "cache", Evidence.ABSENT_IN_NEW_HISTORY)
 
     old = await wished(known, slice_(url("amber", "c9"), path="root:far"))
     new = await wished(known, slice_(path="root:far"))
@@ -192,7 +192,7 @@ async def test_of_two_exports_of_one_path_those_that_are_held_count_too(missing:
     }
     known = knowing(AMBER, *twins.values())
     for cluster in missing:
-        known.lose(twins[cluster], "cache", Evidence.ABSENT_FROM_LIST)
+        known.lose(twins[cluster], "cache", Evidence.ABSENT_IN_NEW_HISTORY)
 
     found = await wished(known, slice_(url("amber", "c9"), path="root:far"))
 
@@ -219,7 +219,7 @@ async def test_of_two_exports_of_one_path_one_that_was_deleted_does_not_count() 
 async def test_an_export_here_goes_before_one_of_the_same_path_that_is_held() -> None:
     far = made(EXPORTS, "widgets", "c9", shard="beryl", annotations={"kcp.io/path": "root:one"})
     known = knowing(AMBER, EXPORT, far)
-    known.lose(far, "cache", Evidence.ABSENT_FROM_LIST)
+    known.lose(far, "cache", Evidence.ABSENT_IN_NEW_HISTORY)
 
     found = await wished(known, slice_(path="root:one"))
 
@@ -311,7 +311,7 @@ async def test_a_url_that_matches_no_known_shard_after_a_restart_is_held() -> No
 
 async def test_a_deleted_shard_goes_and_a_missing_one_is_held() -> None:
     known = knowing(AMBER, BERYL, EXPORT)
-    known.lose(BERYL, "cache", Evidence.ABSENT_FROM_LIST)
+    known.lose(BERYL, "cache", Evidence.ABSENT_IN_NEW_HISTORY)
     found = await wished(known, slice_(url("amber"), url("beryl")))
     assert found is not None
     assert found[0] == [url("amber"), url("beryl")]
@@ -393,20 +393,6 @@ async def test_before_the_cache_was_seen_published_endpoints_are_left_alone() ->
     local = shard("amber", region="eu")
 
     assert await wished(knowing(local, EXPORT, synced=False), slice_(url("beryl"))) is None
-
-
-class Unfed:
-    """Has not been told everything."""
-
-    synced = False
-
-
-@pytest.mark.parametrize("missing", ["shards", "exports"])
-async def test_the_cache_counts_as_seen_once_all_shards_and_all_exports_are_known(missing: str) -> None:
-    known = knowing(AMBER, BERYL, EXPORT)
-    (known.shards if missing == "shards" else known.exports).fed_by(Unfed())
-
-    assert await wished(known, slice_(url("coral"))) is None
 
 
 async def test_before_the_cache_was_seen_an_empty_slice_gets_the_local_shard() -> None:

@@ -1,58 +1,163 @@
-"""What is remembered of objects ends when they do, and never grows without end."""
+"""What each piece of news says of an object, row by row, in both sources."""
 
-import json
-from typing import Any
+from datetime import UTC, datetime
 
 import pytest
 
-from controllers.evidence import Bounded, Memory
-from controllers.kinds import SHARDS
-from informers.api.decoding import Reader
-from informers.api.objects import Object
-from informers.cache.notices import Evidence, Notice
-from informers.clock import VirtualClock
+from controllers.entries import EXPORT, SHARD, Entry, Kind, Malformed, Moment, Place, Seen, SeenExport, Source, State
+from controllers.evidence import Missing, News, There, judged, parted
+from controllers.publishing import SeenShard
+from informers.api.histories import Lineage
+from informers.api.objects import Key
+from informers.cache.notices import Evidence
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+LATER = datetime(2026, 1, 1, 13, tzinfo=UTC)
+SEEN_AT = Moment("store", "first", "50")
+SAME, FORKED, OTHER = (
+    Lineage("store", (("first", 0), ("second", 100))),
+    Lineage("store", (("first", 0), ("third", 49))),
+    Lineage("other", (("first", 0),)),
+)
+UNTOLD = Lineage()
+WHAT: dict[Kind, Seen] = {SHARD: SeenShard("beryl", "https://beryl"), EXPORT: SeenExport("c1", "root:one", "beryl")}
+KINDS: tuple[Kind, ...] = (SHARD, EXPORT)
 
 
-def remembering(clock: VirtualClock) -> Memory[Any, str]:
-    return Memory(lambda obj: str(obj.value.spec.base_url), clock, lambda old, new: None)
+def place(source: Source, kind: Kind = SHARD, name: str = "beryl") -> Place:
+    return Place(kind, source, Key("" if source == "local" else "beryl", "root", "", name))
 
 
-def shard(spec: Any) -> Object[Any]:
-    return Reader(SHARDS).object(json.dumps({"kind": "Shard", "metadata": {"name": "amber"}, "spec": spec}).encode())
+def entry(
+    source: Source, state: State = State.PRESENT, *, kind: Kind = SHARD, moment: Moment = SEEN_AT, name: str = "beryl"
+) -> Entry:
+    found = Entry(place(source, kind, name), "uid", WHAT[kind], moment)
+    return found if state is State.PRESENT else Entry(found.place, "uid", WHAT[kind], moment, state, NOON, "because")
 
 
-GOOD, BAD = shard({"baseURL": "https://amber"}), shard("text")
+def missing(source: Source, evidence: Evidence, lineage: Lineage = UNTOLD, revision: str = "120") -> Missing:
+    return Missing(place(source), evidence, lineage, revision)
 
 
-@pytest.mark.parametrize("evidence", [Evidence.DELETED_EVENT, Evidence.ABSENT_FROM_LIST])
-def test_what_is_malformed_is_reported_only_while_it_is_there(evidence: Evidence) -> None:
-    memory = remembering(VirtualClock())
-    see = memory.handler("cache")
-    see(Notice(None, BAD, BAD.key))
-    assert [one.key for one in memory.malformed] == [BAD.key]
-
-    see(Notice(BAD, None, BAD.key, evidence=evidence))
-
-    assert memory.malformed == []
+def state_after(before: Entry, news: News) -> State | None:
+    after = judged(before, news, LATER, home="amber")
+    return after.state if after else None
 
 
-async def test_what_is_held_is_held_since_it_was_missed_first() -> None:
-    clock = VirtualClock()
-    memory = remembering(clock)
-    see = memory.handler("cache")
-    see(Notice(None, GOOD, GOOD.key))
-    missed = clock.now()
-    for _ in range(2):
-        see(Notice(GOOD, None, GOOD.key, evidence=Evidence.ABSENT_FROM_LIST))
-        await clock.advance(60)
+@pytest.mark.parametrize("source", ["local", "cache"])
+@pytest.mark.parametrize("state", State)
+def test_what_is_there_is_present_whatever_was_thought_of_it(source: Source, state: State) -> None:
+    moved = SeenShard("beryl", "https://moved")
 
-    assert [sighting.held_since for sighting in memory] == [missed]
+    after = judged(entry(source, state), There(place(source), "uid", moved, SEEN_AT), LATER, home="amber")
+
+    assert after == Entry(place(source), "uid", moved, SEEN_AT)
 
 
-def test_a_bounded_set_forgets_what_was_added_longest_ago() -> None:
-    found = Bounded(3)
-    for member in ("a", "b", "c", "a", "d"):
-        found.add(member)
+def test_what_has_not_changed_is_the_very_same_entry_whatever_its_revision() -> None:
+    before = entry("cache")
 
-    assert list(found) == ["c", "a", "d"]
-    assert "b" not in found
+    news = There(before.place, "uid", WHAT[SHARD], Moment("store", "second", "110"))
+
+    assert judged(before, news, LATER, home="amber") is before
+
+
+@pytest.mark.parametrize("state", State)
+def test_what_cannot_be_read_is_there_as_it_was(state: State) -> None:
+    after = judged(entry("cache", state), Malformed(place("cache"), "no spec"), LATER, home="amber")
+
+    assert after == entry("cache")
+    assert judged(None, Malformed(place("cache"), "no spec"), LATER, home="amber") is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("state", [State.PRESENT, State.HELD])
+def test_a_deletion_at_home_counts_at_once_and_one_in_the_cache_has_to_settle(kind: Kind, state: State) -> None:
+    for source, expected in (("local", None), ("cache", State.LEAVING)):
+        before = entry(source, state, kind=kind)  # type: ignore[arg-type]
+        news = Missing(before.place, Evidence.DELETED_EVENT)
+
+        after = judged(before, news, LATER, home="amber")
+
+        assert (after and after.state) == expected
+        assert after is None or after.since == LATER
+
+
+def test_absence_in_a_history_in_which_it_was_there_is_evidence() -> None:
+    """Also where the informer itself cannot know, such as after a restart."""
+    absent = Evidence.ABSENT_IN_NEW_HISTORY
+
+    assert state_after(entry("local"), missing("local", absent, SAME)) is None
+    assert state_after(entry("cache"), missing("cache", absent, SAME)) is State.LEAVING
+
+
+@pytest.mark.parametrize("lineage", [FORKED, OTHER, UNTOLD], ids=["restored from before it", "other", "untold"])
+@pytest.mark.parametrize("evidence", [Evidence.ABSENT_FROM_LIST, Evidence.ABSENT_IN_NEW_HISTORY])
+@pytest.mark.parametrize("source", ["local", "cache"])
+def test_absence_in_any_other_history_is_never_evidence(source: Source, evidence: Evidence, lineage: Lineage) -> None:
+    """Least of all where the informer went on with it, having seen nothing of what was before."""
+    assert state_after(entry(source), missing(source, evidence, lineage)) is State.HELD
+
+
+def test_absence_at_a_revision_before_the_object_was_seen_is_no_evidence() -> None:
+    assert state_after(entry("cache"), missing("cache", Evidence.ABSENT_FROM_LIST, SAME, "40")) is State.HELD
+
+
+def test_of_a_server_that_says_nothing_of_its_history_the_informer_is_believed() -> None:
+    before = entry("cache", moment=Moment(revision="50"))
+
+    for evidence, state in (
+        (Evidence.ABSENT_FROM_LIST, State.LEAVING),
+        (Evidence.ABSENT_IN_NEW_HISTORY, State.HELD),
+    ):
+        assert state_after(before, missing("cache", evidence)) is state
+
+
+def test_what_is_held_stays_held_since_then_however_often_it_is_missed() -> None:
+    before = entry("cache", State.HELD)
+
+    for evidence in (Evidence.ABSENT_FROM_LIST, Evidence.ABSENT_IN_NEW_HISTORY):
+        for lineage in (SAME, OTHER):
+            assert judged(before, missing("cache", evidence, lineage), LATER, home="amber") is before
+
+
+def test_what_is_leaving_is_held_once_its_history_is_lost() -> None:
+    after = judged(
+        entry("cache", State.LEAVING), missing("cache", Evidence.ABSENT_IN_NEW_HISTORY, OTHER), LATER, home="amber"
+    )
+
+    assert after is not None
+    assert (after.state, after.since) == (State.HELD, LATER)
+
+
+@pytest.mark.parametrize("evidence", [one for one in Evidence if one is not Evidence.NONE])
+@pytest.mark.parametrize("lineage", [SAME, OTHER])
+def test_the_process_own_shard_never_leaves_its_own_store(evidence: Evidence, lineage: Lineage) -> None:
+    own = entry("local", name="amber")
+
+    assert judged(own, Missing(own.place, evidence, lineage, "120"), LATER, home="amber") is own
+
+
+def test_a_url_is_gone_by_another_usable_one_and_by_the_shards_own_end() -> None:
+    before = entry("cache")
+
+    def urls(after: SeenShard | None) -> tuple[str, ...]:
+        gone = parted(before, Entry(before.place, "uid", after, SEEN_AT) if after else None, LATER)
+        return gone.urls if gone else ()
+
+    assert urls(SeenShard("beryl", "https://moved")) == ("https://beryl",)
+    assert urls(None) == ("https://beryl",)
+    assert urls(SeenShard("beryl", "https://beryl", {"region": "eu"})) == ()
+    assert urls(SeenShard("beryl", "10.0.0.1:6443")) == ()
+
+
+def test_an_exports_references_are_gone_by_another_path_and_by_its_end() -> None:
+    before = entry("cache", kind=EXPORT)
+
+    moved = parted(before, Entry(before.place, "uid", SeenExport("c1", "root:two", "beryl"), SEEN_AT), LATER)
+    ended = parted(before, None, LATER)
+
+    assert moved is not None
+    assert moved.references == (("root:one", "beryl"),)
+    assert ended is not None
+    assert ended.references == (("c1", "beryl"), ("root:one", "beryl"))

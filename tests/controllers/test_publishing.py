@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controllers.publishing import FAILED, HELD, Decision, SeenShard, Shards, decide, urls_condition
+from controllers.urls import Frame, frame_of
 from informers.api.selectors import EVERYTHING, NOTHING, LabelSelector
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -21,7 +22,7 @@ def url(shard: str, cluster: str = "c1") -> str:
 
 
 def known(*shards: SeenShard, retired: tuple[str, ...] = ()) -> Shards:
-    return Shards(shards, frozenset(retired), NOON)
+    return Shards(shards, frozenset(frame for one in retired if isinstance(frame := frame_of(one), Frame)), NOON)
 
 
 def decided(published: list[str], shards: Shards, selector: LabelSelector = EVERYTHING) -> Decision:

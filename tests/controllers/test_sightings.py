@@ -1,313 +1,205 @@
-"""Shards and exports stay known until there is evidence that they went."""
+"""What is known of shards and exports, in the form that controllers ask for."""
 
-import json
 from datetime import UTC, datetime
-from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+from controllers.entries import EXPORT, SHARD, Entry, Kind, Moment, Place, SeenExport, Source, State
+from controllers.judging import Draft
+from controllers.keeping import Changes
+from controllers.publishing import SeenShard
+from controllers.sightings import Sightings
+from controllers.urls import frame_of
+from informers.api.objects import Key
 
-from controllers.kinds import EXPORTS, SHARDS
-from controllers.sightings import ExportMemory, ShardMemory
-from informers.api.decoding import Reader
-from informers.api.objects import Key, Object
-from informers.cache.notices import Evidence, Notice
-from informers.clock import VirtualClock
-
-NOON = datetime(2026, 1, 1, tzinfo=UTC)
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+LOST = (State.HELD, State.LEAVING)
 
 
-def shard(
-    name: str, url: str = "", *, home: str = "", labels: dict[str, str] | None = None, spec: Any = None
-) -> Object[Any]:
-    body = {
-        "apiVersion": "core.kcp.io/v1alpha1",
-        "kind": "Shard",
-        "metadata": {
-            "name": name,
-            "labels": labels or {},
-            "annotations": {"kcp.io/cluster": "root"} | ({"kcp.io/shard": home} if home else {}),
-        },
-        "spec": spec or {"baseURL": "https://b", "virtualWorkspaceURL": url or f"https://{name}"},
-    }
-    return Reader(SHARDS).object(json.dumps(body).encode())
+def shard(name: str, url: str = "", *, at: str = "", state: State = State.PRESENT, **labels: str) -> Entry:
+    """Return a Shard that is stored at the shard `at`, or at home."""
+    source: Source = "cache" if at else "local"
+    seen = SeenShard(name, url or f"https://{name}", labels)
+    since = None if state is State.PRESENT else NOON
+    return Entry(Place(SHARD, source, Key(at, "root", "", name)), f"uid-{name}", seen, Moment(), state, since)
 
 
-def export(name: str, cluster: str, path: str = "") -> Object[Any]:
-    notes = {"kcp.io/cluster": cluster} | ({"kcp.io/path": path} if path else {})
-    return Reader(EXPORTS).object(json.dumps({"metadata": {"name": name, "annotations": notes}}).encode())
+def export(cluster: str, path: str = "", *, at: str = "", state: State = State.PRESENT) -> Entry:
+    source: Source = "cache" if at else "local"
+    since = None if state is State.PRESENT else NOON
+    place = Place(EXPORT, source, Key(at, cluster, "", "e"))
+    return Entry(place, f"uid-{cluster}", SeenExport(cluster, path, "e"), Moment(), state, since, "is not there")
 
 
-def put(obj: Object[Any]) -> Notice[Any]:
-    return Notice(None, obj, obj.key)
+def knowing(*entries: Entry, home: str = "amber") -> Sightings:
+    known = Sightings(home)
+    for entry in entries:
+        change(known, entry)
+    return known
 
 
-def gone(obj: Object[Any], evidence: Evidence) -> Notice[Any]:
-    return Notice(obj, None, obj.key, evidence=evidence)
+def change(known: Sightings, entry: Entry) -> None:
+    draft = Draft(known, NOON)
+    draft.change(entry.place, entry)
+    known.apply(draft.changes())
 
 
-class Feed:
-    """Says whether everything was told."""
-
-    synced = False
-
-
-def known(memory: ShardMemory) -> dict[str, tuple[str, bool]]:
-    return {s.name: (s.url, s.held_since is not None) for s in memory.shards().seen}
+def drop(known: Sightings, entry: Entry) -> None:
+    draft = Draft(known, NOON)
+    draft.change(entry.place, None)
+    known.apply(draft.changes())
 
 
-def test_a_deleted_event_makes_a_shard_go_and_retires_its_url() -> None:
-    memory = ShardMemory(VirtualClock())
-    see = memory.handler("cache")
-    see(put(shard("amber")))
-
-    see(gone(shard("amber"), Evidence.DELETED_EVENT))
-
-    assert known(memory) == {}
-    assert memory.shards().retired == {"https://amber"}
+def urls(known: Sightings) -> list[tuple[str, str]]:
+    return [(one.name, one.url) for one in known.shards().seen]
 
 
-def test_absence_from_a_list_holds_a_shard_from_that_moment() -> None:
-    memory = ShardMemory(VirtualClock(NOON))
-    see = memory.handler("cache")
-    see(put(shard("amber")))
+def test_the_answer_is_the_same_value_until_a_shard_changes() -> None:
+    known = knowing(shard("amber"))
+    before = known.shards()
 
-    see(gone(shard("amber"), Evidence.ABSENT_FROM_LIST))
+    change(known, export("c1"))
+    assert known.shards() is before
 
-    assert [(s.name, s.held_since) for s in memory.shards().seen] == [("amber", NOON)]
-    assert memory.shards().retired == frozenset()
-
-
-def test_a_held_shard_that_is_seen_again_is_there_again() -> None:
-    memory = ShardMemory(VirtualClock())
-    see = memory.handler("cache")
-    for notice in (put(shard("amber")), gone(shard("amber"), Evidence.ABSENT_FROM_LIST), put(shard("amber"))):
-        see(notice)
-
-    assert known(memory) == {"amber": ("https://amber", False)}
+    change(known, shard("beryl", at="beryl"))
+    assert known.shards() is not before
 
 
-def test_a_changed_url_retires_the_old_one_unless_the_new_one_is_unusable() -> None:
-    memory = ShardMemory(VirtualClock())
-    see = memory.handler("cache")
-    see(put(shard("amber", "https://old")))
-    see(put(shard("amber", "https://new")))
-    assert memory.shards().retired == {"https://old"}
+def test_what_is_held_or_leaving_counts_and_only_what_is_held_says_so() -> None:
+    known = knowing(shard("beryl", at="beryl", state=State.HELD), shard("coral", at="coral", state=State.LEAVING))
 
-    see(put(shard("amber", "10.0.0.1:6443")))
-    assert memory.shards().retired == {"https://old"}
+    assert [(one.name, one.held_since) for one in known.shards().seen] == [("beryl", NOON), ("coral", None)]
+    assert {entry.key.name for entry in known.held()} == {"beryl", "coral"}
 
 
-def test_a_url_that_another_shard_bears_is_not_retired() -> None:
-    memory = ShardMemory(VirtualClock())
-    see = memory.handler("cache")
-    see(put(shard("amber", "https://one")))
-    see(put(shard("beryl", "https://one")))
+def test_what_went_retires_its_url() -> None:
+    known = knowing(shard("beryl", at="beryl"))
 
-    see(gone(shard("amber", "https://one"), Evidence.DELETED_EVENT))
+    drop(known, shard("beryl", at="beryl"))
 
-    assert memory.shards().retired == frozenset()
-
-
-def test_a_malformed_shard_stays_as_it_was_and_is_reported() -> None:
-    memory = ShardMemory(VirtualClock())
-    see = memory.handler("cache")
-    see(put(shard("amber")))
-
-    see(put(shard("amber", spec="text")))
-
-    assert known(memory) == {"amber": ("https://amber", False)}
-    assert [(m.source, m.key.name) for m in memory.malformed] == [("cache", "amber")]
-
-    see(put(shard("amber", "https://new")))
-    assert known(memory) == {"amber": ("https://new", False)}
-    assert memory.malformed == []
+    assert urls(known) == []
+    assert frame_of("https://beryl") in known.shards().retired
 
 
 def test_twins_count_once_and_the_one_at_home_is_preferred() -> None:
-    memory = ShardMemory(VirtualClock())
-    memory.handler("cache")(put(shard("amber", "https://mirror", home="root")))
-    memory.handler("cache")(put(shard("amber", "https://home", home="amber")))
+    known = knowing(shard("beryl", "https://mirror", at="coral"))
+    assert urls(known) == [("beryl", "https://mirror")]
 
-    assert known(memory) == {"amber": ("https://home", False)}
+    change(known, shard("beryl", "https://home", at="beryl"))
+    assert urls(known) == [("beryl", "https://home")]
 
-    memory.handler("cache")(gone(shard("amber", "https://home", home="amber"), Evidence.DELETED_EVENT))
-    assert known(memory) == {"amber": ("https://mirror", False)}
+
+def test_beside_a_twin_that_is_there_counts_what_is_not_and_has_another_url() -> None:
+    mirror = shard("beryl", "https://mirror", at="coral")
+    for state in LOST:
+        known = knowing(mirror, shard("beryl", "https://home", at="beryl", state=state))
+        assert urls(known) == [("beryl", "https://mirror"), ("beryl", "https://home")]
+
+        same = knowing(mirror, shard("beryl", "https://mirror", at="beryl", state=state))
+        assert urls(same) == [("beryl", "https://mirror")]
 
 
 def test_a_shard_that_one_source_still_shows_is_there() -> None:
-    memory = ShardMemory(VirtualClock())
-    memory.handler("local")(put(shard("amber")))
-    memory.handler("cache")(put(shard("amber", home="amber")))
+    known = knowing(shard("beryl"), shard("beryl", at="beryl", state=State.HELD))
 
-    memory.handler("cache")(gone(shard("amber", home="amber"), Evidence.ABSENT_FROM_LIST))
-
-    assert known(memory) == {"amber": ("https://amber", False)}
-
-
-def test_the_answer_is_the_same_value_until_something_changes() -> None:
-    memory = ShardMemory(VirtualClock())
-    memory.handler("local")(put(shard("amber")))
-
-    assert memory.shards() is memory.shards()
-    before = memory.shards()
-    memory.handler("local")(put(shard("beryl")))
-    assert memory.shards() is not before
-
-
-steps = st.lists(
-    st.tuples(
-        st.sampled_from(["put", "deleted", "absent"]),
-        st.sampled_from(["amber", "beryl"]),
-        st.sampled_from(["https://1", "https://2"]),
-        st.sampled_from(["local", "cache"]),
-    ),
-    max_size=12,
-)
-
-
-@given(steps)
-def test_a_shard_goes_only_by_deleted_events_of_all_its_sightings(taken: list[tuple[str, str, str, str]]) -> None:
-    memory = ShardMemory(VirtualClock())
-    there: set[tuple[str, Key]] = set()
-    for what, name, url, source in taken:
-        obj = shard(name, url)
-        if what == "put":
-            memory.handler(source)(put(obj))
-            there.add((source, obj.key))
-        elif what == "absent":
-            memory.handler(source)(gone(obj, Evidence.ABSENT_FROM_LIST))
-        else:
-            memory.handler(source)(gone(obj, Evidence.DELETED_EVENT))
-            there.discard((source, obj.key))
-
-    assert set(known(memory)) == {key.name for _, key in there}
-    borne = {url for url, _ in known(memory).values()}
-    assert not borne & memory.shards().retired
-
-
-def test_an_export_is_found_by_cluster_name_and_by_path_while_held() -> None:
-    memory = ExportMemory(VirtualClock())
-    see = memory.handler("cache")
-    see(put(export("e", "c1", "root:org")))
-    there = memory.seen("root:org", "e")
-    assert there is not None
-    assert there.held_since is None
-
-    see(gone(export("e", "c1", "root:org"), Evidence.ABSENT_FROM_LIST))
-
-    for reference in ("c1", "root:org"):
-        found = memory.seen(reference, "e")
-        assert found is not None
-        assert found.what.cluster == "c1"
-        assert found.held_since is not None
-    assert not memory.evidently_gone("c1", "e")
-
-
-def test_an_export_deleted_before_our_eyes_is_evidently_gone_until_it_is_back() -> None:
-    memory = ExportMemory(VirtualClock())
-    see = memory.handler("cache")
-    see(put(export("e", "c1", "root:org")))
-    see(gone(export("e", "c1", "root:org"), Evidence.DELETED_EVENT))
-
-    assert memory.evidently_gone("root:org", "e")
-    assert not memory.evidently_gone("root:org", "other")
-
-    see(put(export("e", "c2", "root:org")))
-    assert not memory.evidently_gone("root:org", "e")
-    assert memory.evidently_gone("c1", "e")
-
-
-def test_knowledge_is_complete_once_everything_was_told_not_once_it_is_stored() -> None:
-    feed, clock = Feed(), VirtualClock(NOON)
-    memory = ShardMemory(clock)
-    memory.fed_by(feed)
-    memory.handler("cache")(put(shard("amber")))
-    assert not memory.complete
-    assert memory.shards().since is None
-
-    feed.synced = True
-
-    assert memory.complete
-    assert memory.shards().since == NOON
-
-
-def test_of_what_is_at_home_the_copies_say_nothing() -> None:
-    memory = ShardMemory(VirtualClock(), home="root")
-    memory.handler("local")(put(shard("other")))
-    memory.handler("cache")(put(shard("other", home="root")))
-    memory.handler("cache")(gone(shard("other", home="root"), Evidence.ABSENT_FROM_LIST))
-
-    memory.handler("local")(gone(shard("other"), Evidence.DELETED_EVENT))
-
-    assert known(memory) == {}
-
-
-def test_the_copy_of_the_own_shard_bridges_the_moment_until_it_is_made_anew() -> None:
-    memory = ShardMemory(VirtualClock(), home="root")
-    memory.handler("local")(put(shard("root")))
-    memory.handler("cache")(put(shard("root", home="root")))
-
-    memory.handler("local")(gone(shard("root"), Evidence.DELETED_EVENT))
-
-    assert known(memory) == {"root": ("https://root", False)}
-
-
-def test_the_own_shard_is_what_it_says_here_whatever_its_copy_still_says() -> None:
-    memory = ShardMemory(VirtualClock(), home="amber")
-    memory.handler("cache")(put(shard("amber", "https://old", home="amber")))
-
-    memory.handler("local")(put(shard("amber", "https://new", labels={"region": "eu"})))
-
-    [seen] = memory.shards().seen
-    assert (seen.url, seen.labels) == ("https://new", {"region": "eu"})
+    assert [(one.name, one.held_since) for one in known.shards().seen] == [("beryl", None)]
 
 
 def test_another_shards_own_word_goes_before_what_is_stored_of_it_here() -> None:
-    memory = ShardMemory(VirtualClock(), home="root")
-    memory.handler("local")(put(shard("amber", "https://mirror")))
-    memory.handler("cache")(put(shard("amber", "https://home", home="amber")))
+    known = knowing(shard("beryl", "https://mirror"), shard("beryl", "https://home", at="beryl"))
 
-    assert known(memory) == {"amber": ("https://home", False)}
+    assert urls(known) == [("beryl", "https://home")]
+
+
+def test_the_own_shard_is_what_it_says_here_whatever_its_copy_still_says() -> None:
+    for state in State:
+        known = knowing(shard("amber", "https://old", at="amber", state=state))
+        assert urls(known) == [("amber", "https://old")]
+
+        change(known, shard("amber", "https://new", region="eu"))
+
+        [seen] = known.shards().seen
+        assert (seen.url, seen.labels, seen.held_since) == ("https://new", {"region": "eu"}, None)
 
 
 def test_the_local_shard_alone_is_what_the_local_server_has_now() -> None:
-    memory = ShardMemory(VirtualClock(), home="amber")
-    memory.handler("cache")(put(shard("amber", "https://copy", home="amber")))
-    memory.handler("local")(put(shard("beryl")))
-    assert memory.only("amber").seen == ()
+    known = knowing(shard("amber", "https://copy", at="amber"), shard("beryl"))
+    assert known.only("amber").seen == ()
 
-    memory.handler("local")(put(shard("amber", "https://here")))
-    assert [one.url for one in memory.only("amber").seen] == ["https://here"]
+    change(known, shard("amber", "https://here"))
+    assert [one.url for one in known.only("amber").seen] == ["https://here"]
 
-    memory.handler("local")(gone(shard("amber", "https://here"), Evidence.ABSENT_FROM_LIST))
-    assert memory.only("amber").seen == ()
+    change(known, shard("amber", "https://here", state=State.HELD))
+    assert known.only("amber").seen == ()
 
 
-async def test_all_is_known_since_it_was_first() -> None:
-    clock = VirtualClock(NOON)
-    memory = ShardMemory(clock)
-    feed = Feed()
-    memory.fed_by(feed)
-    assert memory.shards().since is None
+def test_an_export_is_found_by_cluster_and_by_path_also_while_it_is_not_there() -> None:
+    for state in State:
+        known = knowing(export("c1", "root:org", at="beryl", state=state))
 
-    feed.synced = True
-    assert memory.shards().since == NOON
-    await clock.advance(60)
-    memory.handler("cache")(put(shard("amber")))
-    assert memory.shards().since == NOON
+        for reference in ("c1", "root:org"):
+            found = known.exports.seen(reference, "e")
+            assert found is not None
+            assert (found.key.cluster, found.state) == ("c1", state)
+        assert known.exports.clusters("root:org", "e") == {"c1"}
+        assert not known.exports.evidently_gone("c1", "e")
 
 
-def test_an_export_deleted_at_home_is_gone_whatever_became_of_its_copy() -> None:
-    memory = ExportMemory(VirtualClock(), home="amber")
-    copy = Reader(EXPORTS).object(
-        b'{"metadata": {"name": "e", "annotations": {"kcp.io/cluster": "c1", "kcp.io/shard": "amber"}}}'
+def test_of_several_exports_one_that_is_there_comes_first() -> None:
+    known = knowing(
+        export("c1", "root:org", at="beryl", state=State.HELD),
+        export("c2", "root:org", at="coral"),
+        export("c3", "root:org", at="dune", state=State.LEAVING),
     )
-    memory.handler("local")(put(export("e", "c1")))
-    memory.handler("cache")(put(copy))
-    memory.handler("cache")(gone(copy, Evidence.ABSENT_FROM_LIST))
 
-    memory.handler("local")(gone(export("e", "c1"), Evidence.DELETED_EVENT))
+    assert [one.key.cluster for one in known.exports.find("root:org", "e")] == ["c2", "c1", "c3"]
 
-    assert memory.seen("c1", "e") is None
-    assert memory.evidently_gone("c1", "e")
+
+def test_an_export_that_went_is_evidently_gone_until_there_is_one_again() -> None:
+    known = knowing(export("c1", "root:org", at="beryl"))
+    drop(known, export("c1", "root:org", at="beryl"))
+    assert known.exports.evidently_gone("root:org", "e")
+    assert not known.exports.evidently_gone("root:org", "other")
+
+    change(known, export("c2", "root:org", at="beryl"))
+
+    assert not known.exports.evidently_gone("root:org", "e")
+    assert known.exports.evidently_gone("c1", "e")
+
+
+def test_an_export_whose_path_changed_is_found_by_the_new_one_alone() -> None:
+    known = knowing(export("c1", "root:org", at="beryl"))
+
+    change(known, export("c1", "root:new", at="beryl"))
+
+    assert known.exports.seen("root:org", "e") is None
+    assert known.exports.evidently_gone("root:org", "e")
+    assert known.exports.seen("root:new", "e") is not None
+
+
+def test_what_is_called_alike_is_found_by_its_name_and_nothing_is_left_of_what_went() -> None:
+    twins = [export("c1", at="beryl"), export("c1", at="coral"), export("c1")]
+    known = knowing(*twins)
+    assert set(known.named(twins[0].place.name)) == {one.place for one in twins}
+
+    for one in twins:
+        drop(known, one)
+
+    assert set(known.named(twins[0].place.name)) == set()
+    assert list(known) == []
+
+
+def test_what_is_kept_and_applied_anew_is_known_as_before() -> None:
+    entries = (
+        shard("amber"),
+        shard("beryl", at="beryl", state=State.HELD),
+        export("c1", "root:org", at="beryl"),
+        export("c2", "root:org", at="coral", state=State.LEAVING),
+    )
+    known = knowing(*entries)
+
+    again = Sightings("amber")
+    again.apply(Changes({entry.place: entry for entry in known}))
+
+    assert again.shards().seen == known.shards().seen
+    assert again.exports.find("root:org", "e") == known.exports.find("root:org", "e")
+    kinds: tuple[Kind, ...] = (SHARD, EXPORT)
+    assert [again.entries(kind) for kind in kinds] == [known.entries(kind) for kind in kinds]

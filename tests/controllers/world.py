@@ -6,10 +6,17 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from controllers.endpointslice import EndpointSlices
+from controllers.entries import EXPORT, SHARD, Moment, Place, Source, State
+from controllers.evidence import Missing, There
+from controllers.feeding import counts, read
+from controllers.judging import Draft
+from controllers.keeping import Changes, Kept, Standing
 from controllers.kinds import EXPORTS, LOGICAL_CLUSTERS, PARTITIONS, SHARDS, SLICES
 from controllers.references import REFERENCE_INDEX, names_of_cluster, references_to_export
-from controllers.sightings import ExportMemory, ShardMemory
+from controllers.sightings import Sightings
 from informers.api.decoding import Reader
 from informers.api.objects import Object
 from informers.api.resources import Resource
@@ -68,18 +75,17 @@ class Knowledge:
             for server in ("local", "cache")
             for resource in (SHARDS, EXPORTS, PARTITIONS, LOGICAL_CLUSTERS, SLICES)
         }
-        self.shards, self.exports = ShardMemory(self.clock, home="amber"), ExportMemory(self.clock, home="amber")
-        self.shards.fed_by(self)
-        self.exports.fed_by(self)
+        standing = Standing(self.clock.now()) if self.synced else Standing()
+        self.known = Sightings("amber", Kept(standing=standing))
         self.show(made(LOGICAL_CLUSTERS, "cluster", "c1", annotations={"kcp.io/path": "root:one"}))
 
-    def show(self, obj: Object[Any], server: str = "local") -> None:
+    def show(self, obj: Object[Any], server: Source = "local") -> None:
         """Let a server show the object from now on."""
         resource = self._resource(obj)
         old = self.stores[server, str(resource)].put(obj)
         self._notice(resource, server, Notice(old, obj, obj.key))
 
-    def lose(self, obj: Object[Any], server: str = "local", evidence: Evidence = Evidence.DELETED_EVENT) -> None:
+    def lose(self, obj: Object[Any], server: Source = "local", evidence: Evidence = Evidence.DELETED_EVENT) -> None:
         """Let a server not show the object any more, on that evidence."""
         resource = self._resource(obj)
         old = self.stores[server, str(resource)].drop(obj.key)
@@ -88,15 +94,30 @@ class Knowledge:
     def sync(self) -> None:
         """Let the cache's first lists be in."""
         self.synced = True
+        self.known.apply(Changes(standing=Standing(self.clock.now())))
+
+    def doubt(self) -> None:
+        """Let the local store be another one than what was seen of it."""
+        standing = msgspec.structs.replace(self.known.standing, doubted_since=self.clock.now())
+        self.known.apply(Changes(standing=standing))
 
     def _resource(self, obj: Object[Any]) -> Resource[Any]:
         return next(r for r in (SHARDS, EXPORTS, PARTITIONS, LOGICAL_CLUSTERS, SLICES) if r.kind == obj.kind)
 
-    def _notice(self, resource: Resource[Any], server: str, notice: Notice[Any]) -> None:
-        if resource is SHARDS:
-            self.shards.handler(server)(notice)
-        if resource is EXPORTS:
-            self.exports.handler(server)(notice)
+    def _notice(self, resource: Resource[Any], server: Source, notice: Notice[Any]) -> None:
+        kind = {SHARDS: SHARD, EXPORTS: EXPORT}.get(resource)
+        place = kind and Place(kind, server, notice.key)
+        if kind is None or place is None or not counts(place, self.known.home):
+            return
+        draft = Draft(self.known, self.clock.now())
+        if notice.new is None:
+            draft.take(Missing(place, notice.evidence))
+            leaving = draft.get(place)
+            if leaving is not None and leaving.state is State.LEAVING:
+                draft.change(place, None)  # as it is once that has settled
+        else:
+            draft.take(There(place, notice.new.uid, read(kind, notice.new), Moment()))
+        self.known.apply(draft.changes())
 
     def cluster(self, name: str = "c1") -> Cluster:
         """Return the world scoped to a logical cluster."""
@@ -114,6 +135,6 @@ class Knowledge:
     def _has_synced(self, server: str) -> bool:
         return server == "local" or self.synced
 
-    def slices(self, shard_name: str = "amber") -> EndpointSlices:
+    def slices(self) -> EndpointSlices:
         """Return the slice reconciler over this knowledge."""
-        return EndpointSlices(self.shards, self.exports, shard_name)
+        return EndpointSlices(self.known)

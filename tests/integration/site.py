@@ -6,6 +6,7 @@ the servers. Only sockets and processes are missing.
 
 import json
 from asyncio import Task
+from collections import defaultdict
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from random import Random
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 from controllers.kinds import SLICES
 from controllers.names import CACHE
 from controllers.registration import ShardUrls
+from controllers.view import View
 from informers import Client, Manager, Scope, Server, VirtualClock
 from informers.tasks import background
 from kcpctl.apiserver.app import ApiServer, Seen
@@ -28,6 +30,7 @@ from kcpctl.settings import RunSettings
 from kcpctl.testing import Running, wait_quiet
 from kcpctl.testing.home import Home
 from kcpctl.testing.visits import Visits
+from tests.controllers.keepers import MemoryKeeper
 from tests.faults import Network
 from tests.integration.objects import url_of
 
@@ -128,6 +131,7 @@ class Site:
         self.history: list[Published] = []
         """Every state of every slice so far."""
         self._stores: dict[str, MemoryStorage] = {}
+        self._keepers: defaultdict[str, MemoryKeeper] = defaultdict(MemoryKeeper)
         self._homes: dict[str, dict[str, Home]] = {}
 
     @asynccontextmanager
@@ -161,11 +165,12 @@ class Site:
         }
         self._homes[name] = {LOCAL: Home(server.world, lambda: server.at_rest), CACHE: self.cache.home}
         settings = RunSettings(shard_name=name, shard_label=labels, deprecated_urls=deprecated_urls)
-        ours = all_ours(settings, urls or ShardUrls(base, base, base), is_new_store=is_new, clock=clock)
         visits = Visits()
+        view = View(self._keepers[name], home=name, clock=clock, is_new_store=is_new, observe=visits.notice)
+        ours = all_ours(settings, urls or ShardUrls(base, base, base), view, is_new_store=is_new)
         manager = Manager(servers, ours.controllers, observers=[visits], clock=clock, rng=Random(0))
         ours.feed(manager)
-        running = Running(manager, ours.controllers, visits, self._homes[name])
+        running = Running(manager, ours.controllers, visits, self._homes[name], view.busy)
         jobs = ours.jobs(servers[LOCAL].client(), _unexpected)
         try:
             async with background(server.run()), manager, background(*jobs) as tasks:
@@ -189,6 +194,10 @@ class Site:
     def lose_store(self, shard: str) -> None:
         """Let the shard begin with an empty store when it runs the next time."""
         del self._stores[shard]
+
+    def lose_view(self, shard: str) -> None:
+        """Let the shard begin without what it saw in earlier lives."""
+        self._keepers.pop(shard, None)
 
     def _new_store(self, shard: str) -> MemoryStorage:
         def heard(change: Change) -> None:

@@ -1,5 +1,6 @@
 """The main job: every slice lists the URLs of all shards that it is to be served on, wherever it lives."""
 
+from controllers.entries import SHARD
 from controllers.kinds import EXPORTS, PARTITIONS, SHARDS, SLICES
 from tests.integration.objects import conditions, export, partition, published, slice_of, urls
 from tests.integration.site import ShardProcess, Site
@@ -210,7 +211,7 @@ async def test_shards_in_the_cache_that_make_no_sense_are_left_out_and_the_other
         await site.settle()
 
         assert await listed(amber) == published(amber.workspace, "amber", "violet")
-        assert {one.key.name for one in amber.ours.shards.malformed} == {"text"}
+        assert {one.key.name for one in amber.ours.view.sightings.malformed(SHARD)} == {"text"}
 
 
 # The process' own Shard

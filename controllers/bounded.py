@@ -1,0 +1,29 @@
+"""A set with an end to its memory."""
+
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator
+from typing import Generic, TypeVar
+
+T = TypeVar("T", bound=Hashable)
+
+
+class Bounded(Generic[T]):
+    """A set that forgets its oldest member when it is full."""
+
+    def __init__(self, size: int) -> None:
+        """Start empty."""
+        self._members: OrderedDict[T, None] = OrderedDict()
+        self._size = size
+
+    def add(self, member: T) -> None:
+        """Take it in, as the newest."""
+        self._members[member] = None
+        self._members.move_to_end(member)
+        if len(self._members) > self._size:
+            self._members.popitem(last=False)
+
+    def __contains__(self, member: object) -> bool:
+        return member in self._members
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._members)

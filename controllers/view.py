@@ -1,0 +1,298 @@
+"""The shard view: the one component between informers of Shards and APIExports and the controllers that publish URLs.
+
+It remembers each object as last seen, durably, and judges what becomes known by the rules of `controllers.evidence`.
+"""
+
+import asyncio
+from asyncio import Event, Future
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeAlias
+
+import msgspec
+
+from controllers.entries import Entry, Kind, Place, Reference, Removal, Source
+from controllers.evidence import News
+from controllers.feeding import Ask, Feed
+from controllers.homestore import HomeStore
+from controllers.judging import Draft, StillThere
+from controllers.keeping import CannotKeep, Changes, Judged, Keeper, NotKept, Unkept
+from controllers.publishing import Shards
+from controllers.settling import Answered, Settling
+from controllers.sightings import Exports, Sightings, references
+from informers.api.errors import NotSynced
+from informers.cache.gate import Gate
+from informers.cache.informer import SharedInformer
+from informers.clock import Clock, SystemClock
+from informers.runtime.channels import Channel
+from informers.tasks import background, first
+
+_SYSTEM = SystemClock()
+_LONGEST_PAUSE = 30.0
+
+Order: TypeAlias = Callable[[Draft], int]
+
+
+class View:
+    """What all slices and exports are computed from.
+
+    Invariants: nothing is known to anybody before its keeper has it, so that whatever was published can be accounted
+    for after a restart at any moment; and news are judged in the order in which they came, object by object.
+    """
+
+    def __init__(
+        self,
+        keeper: Keeper | None = None,
+        *,
+        home: str = "",
+        clock: Clock = _SYSTEM,
+        removal_settle: float = 2.0,
+        patience: float = 2.0,
+        is_new_store: bool = False,
+        observe: Callable[[Any], None] = lambda fact: None,
+    ) -> None:
+        """Begin with what the keeper has; without one nothing is kept beyond the process.
+
+        `home` is the local shard's name. Evidence of a deletion in the cache counts after `removal_settle` seconds.
+        Controllers wait for the cache for `patience` seconds, less when the first contact with it fails; they do not
+        wait where all was known in an earlier life. `is_new_store`: the local store held nothing when the process
+        started; what to make of that where no earlier life has kept anything of it.
+        """
+        self._keeper = keeper or Unkept()
+        kept = self._keeper.load()
+        self.sightings = Sightings(home, kept)
+        """All that is known, for who reads it."""
+        self.shard_changes: Channel[None] = Channel()
+        """Told when what is known of Shards has changed, or all is known at last."""
+        self.export_changes: Channel[frozenset[Reference]] = Channel()
+        """Told what slices may reference exports by of which something has changed."""
+        self.changes: Channel[frozenset[Kind]] = Channel()
+        """Told after each group of news, malformed objects included."""
+        self.ready = Gate()
+        """Opens once controllers may begin."""
+        self.home = home
+        self._clock = clock
+        self._patience = patience
+        self._home_store = HomeStore(is_new=is_new_store)
+        self._observe = observe
+        self._feeds: list[Feed] = []
+        self._unconfirmed = {entry.place for entry in self.sightings}
+        self._news: dict[Place, News] = {}
+        self._told: list[Feed] = []
+        self._orders: list[tuple[Order, Future[int] | None]] = []
+        self._wake = Event()
+        self._judging = False
+        self._hurried = False
+        self._settling = Settling(removal_settle, clock, has_twin=self._has_twin, settled=self._settle)
+        for entry in kept.entries:
+            self._settling.note(entry.place, entry, 0)
+
+    # What is known
+
+    def shards(self) -> Shards:
+        """Return all shards; the same value until something changes."""
+        return self.sightings.shards()
+
+    @property
+    def exports(self) -> Exports:
+        """All exports, by what slices reference them by."""
+        return self.sightings.exports
+
+    @property
+    def complete(self) -> bool:
+        """Whether all shards and exports were known once, in this life or an earlier one."""
+        return self.sightings.complete
+
+    @property
+    def local_is_doubted(self) -> bool:
+        """Whether the local store is new, or older than what was seen of it, and nobody has adopted it."""
+        return self.sightings.local_is_doubted
+
+    def held(self) -> list[Entry]:
+        """Return everything that counts although it is not there: what is held, and what is leaving."""
+        return self.sightings.held()
+
+    # Where it is from
+
+    def feed(self, kind: Kind, source: Source, informer: SharedInformer[Any], ask: Ask, failed: Event) -> None:
+        """Hear of a kind in a source from now on; all four feeds have to be there before `run` begins.
+
+        `failed` is set once an attempt of the informer has failed.
+        """
+        feed = Feed(kind, source, informer, ask, failed, home=self.home)
+        feed.register(self.hear)
+        self._feeds.append(feed)
+
+    def hear(self, news: News) -> None:
+        """Take news in, to be judged by `run`; of several of one object the last counts."""
+        self._unconfirmed.discard(news.place)
+        if news.place in self._news or self._judging or not self.sightings.tells_already(news):
+            self._news[news.place] = news
+            self._wake.set()
+
+    # What people say
+
+    async def forget(self, removal: Removal) -> int:
+        """Let go at once, and for good, what somebody says is gone; return how many entries that were.
+
+        Raises `StillThere` for what is there. Something with another uid is something else, and stays.
+        """
+        return await self._ask(lambda draft: draft.forget(removal))
+
+    async def adopt_local(self) -> int:
+        """Take the local store for what it is: let go what it lacks; return how many entries that were."""
+        return await self._ask(lambda draft: draft.adopt(self._home_store.adopted(draft.standing)))
+
+    async def _ask(self, order: Order) -> int:
+        answer: Future[int] = asyncio.get_running_loop().create_future()
+        self._orders.append((order, answer))
+        self._wake.set()
+        return await answer
+
+    # Judging
+
+    async def run(self) -> None:
+        """Judge news as they come, until cancelled; to run beside the Manager whose informers feed it."""
+        jobs = (self._settling.run(self._feeds), self._hurry(), *map(self._await_first_state, self._feeds))
+        async with background(*jobs):
+            self._settling.look()
+            while True:
+                await self._wake.wait()
+                self._wake.clear()
+                await self._judge()
+
+    async def _judge(self) -> None:
+        """Judge all the news there are, keep what they change, and then let it be known."""
+        news, told, orders = self._news, self._told, self._orders
+        self._news, self._told, self._orders = {}, [], []
+        self._judging = True
+        draft = Draft(self.sightings, self._clock.now())
+        for one in news.values():
+            draft.take(one)
+        for feed in told:
+            self._confirm(feed, draft)
+        self._stand(draft, told)
+        answers = [_answered(order, draft, answer) for order, answer in orders]
+        changes = draft.changes()
+        if changes:
+            await self._keep(changes)
+        for feed in told:
+            feed.processed = True
+        self._judging = False
+        self._publish(draft, changes)
+        for answer in answers:
+            answer()
+
+    def _confirm(self, feed: Feed, draft: Draft) -> None:
+        """Judge what was known of a feed and is not in its first state."""
+        for place in [one for one in self._unconfirmed if (one.kind, one.source) == (feed.kind, feed.source)]:
+            self._unconfirmed.discard(place)
+            if (missing := feed.missing(place)) is not None:
+                draft.take(missing)
+
+    async def _keep(self, changes: Changes) -> None:
+        """Save; while that does not work nothing new is known, and nothing is lost."""
+        pause = 0.5
+        while True:
+            try:
+                return await self._keeper.save(changes)
+            except CannotKeep as error:
+                self._observe(NotKept(error, pause))
+            await self._clock.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _publish(self, draft: Draft, changes: Changes) -> None:
+        """Let the changes be known, and tell everybody whom they concern."""
+        before = self.sightings.shards()
+        pairs = {pair for place in changes.entries for pair in references(self.sightings.get(place))}
+        was_complete = self.complete
+        self.sightings.apply(changes)
+        pairs |= {pair for entry in changes.entries.values() for pair in references(entry)}
+        for place, malformed in draft.malformed.items():
+            self.sightings.set_aside(place, malformed)
+        for place, entry in changes.entries.items():
+            self._settling.note(place, entry, draft.numbers.get(place, 0))
+        self._settling.look()
+        is_new = before.seen != self.shards().seen or any(gone.urls for gone in changes.gone)
+        if is_new or self.complete != was_complete:
+            self.shard_changes.send(None)
+        if pairs:
+            self.export_changes.send(frozenset(pairs))
+        if kinds := frozenset(place.kind for place in (*changes.entries, *draft.malformed)):
+            self.changes.send(kinds)
+        self._open_when_ready()
+        self._observe(Judged(changes))
+
+    def _stand(self, draft: Draft, told: list[Feed]) -> None:
+        """Note what all this says of the whole: whether everything is known, and how the local store goes on."""
+        now = self._clock.now()
+        processed = [feed for feed in self._feeds if feed.processed or feed in told]
+        if draft.standing.complete_since is None and processed and len(processed) == len(self._feeds):
+            draft.standing = msgspec.structs.replace(draft.standing, complete_since=now)
+        local = next((feed for feed in processed if feed.source == "local"), None)
+        if local is not None:
+            draft.standing = self._home_store.follow(draft.standing, local, now)
+
+    def _settle(self, answered: Answered) -> None:
+        """Judge what has been leaving for long enough."""
+
+        def order(draft: Draft) -> int:
+            number = answered.feed.number
+            for entry, known in answered.leaving:
+                draft.settle(entry, answered.lineage, answered.revision, is_same=known == number != 0)
+            return 0
+
+        self._orders.append((order, None))
+        self._wake.set()
+
+    def _has_twin(self, entry: Entry) -> bool:
+        return Draft(self.sightings, self._clock.now()).has_twin(entry)
+
+    # Beginning
+
+    async def _await_first_state(self, feed: Feed) -> None:
+        assert feed.registration is not None  # a feed is registered where it is made
+        with suppress(NotSynced):  # a stop comes together with the cancellation, and of the two the error would win
+            await feed.registration.wait_synced()
+            self._told.append(feed)
+            self._wake.set()
+
+    async def _hurry(self) -> None:
+        """Let controllers begin without the cache once it has been waited for."""
+        failures = (feed.failed.wait() for feed in self._feeds if feed.source == "cache")
+        await first(self._clock.sleep(self._patience), *failures)
+        self._hurried = True
+        self._open_when_ready()
+
+    def _open_when_ready(self) -> None:
+        is_local_known = all(feed.processed for feed in self._feeds if feed.source == "local")
+        if is_local_known and (self.complete or self._hurried):
+            self.ready.open()
+
+    def busy(self) -> Iterator[tuple[str, bool]]:
+        """Yield what is still to be done, and whether that takes nothing but turns of the loop."""
+        if self._wake.is_set() or self._judging:
+            yield "the view has news to judge", True
+        if any(feed.told and not feed.processed for feed in self._feeds):
+            yield "the view is to judge a first state", True
+        if self._settling.pending:
+            yield "the view waits for removals to settle", False
+
+
+def _answered(order: Order, draft: Draft, answer: Future[int] | None) -> Callable[[], None]:
+    """Carry an order out, and return what tells its outcome to whoever waits for it."""
+    try:
+        count = order(draft)
+    except StillThere as error:
+        return partial(_tell, answer, error)
+    return partial(_tell, answer, count)
+
+
+def _tell(answer: Future[int] | None, outcome: int | StillThere) -> None:
+    if answer is None or answer.done():
+        return
+    if isinstance(outcome, StillThere):
+        answer.set_exception(outcome)
+    else:
+        answer.set_result(outcome)
