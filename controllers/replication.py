@@ -1,38 +1,26 @@
-"""Replication: each Shard, APIExport and slice of the local shard has a copy in the cache, and no others have.
-
-A copy is written only when it differs. Its uid stays when the original is made anew, and a generation that somebody
-raised is kept, so that a repair is always one update and readers never see the copy go.
-"""
+"""Replication: each Shard, APIExport and slice of the local shard has a copy in the cache, and no others have."""
 
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from controllers.copies import JSON, updated_copy, wanted_copy
 from controllers.kinds import EXPORTS, SHARDS, SLICES
 from controllers.names import CACHE, ROOT
 from informers.api.errors import AlreadyExists, NotFound
-from informers.api.objects import CLUSTER, SHARD, Key, Object
-from informers.api.patch import same
+from informers.api.objects import Key, Object
 from informers.api.resources import Resource
-from informers.cache.notices import Notice
+from informers.cache.notices import Evidence, Notice
 from informers.client.client import Client
 from informers.runtime.cluster import Cluster
 from informers.runtime.controller import Controller, controller
 from informers.runtime.result import Result
 from informers.runtime.sources import Watch
 
-JSON = dict[str, Any]
-
-ORIGINAL_RV = "cache.kcp.io/original-resource-version"
-ORIGINAL_UID = "cache.kcp.io/original-resource-UID"
 REPLICATED: tuple[Resource[Any], ...] = (SHARDS, EXPORTS, SLICES)
 
-_SERVER_SET = (CLUSTER, SHARD)
-_DELETION = ("deletionTimestamp", "deletionGracePeriodSeconds")
-"""What no update can bring to an object: the copy of one that is being deleted keeps its own until it goes as well."""
 _SEEN_WITHIN = 10.0
 """Seconds after which a copy that was made, and has not been seen, is made once more."""
-_NOT_COPIED = ("resourceVersion", "managedFields", "selfLink")
 
 
 @dataclass(frozen=True)
@@ -40,7 +28,8 @@ class Replicator:
     """Keeps the copies of one resource equal to the local originals.
 
     `is_new_store`: the local store was made when this process started. What it never held may exist all the same, so
-    copies without an original are then held, and listed in `held`, instead of deleted.
+    copies without an original are then held, and listed in `held`, instead of deleted. So are those of originals that
+    were lost with the server's data, as far as anybody can tell.
     """
 
     resource: Resource[Any]
@@ -48,6 +37,7 @@ class Replicator:
     is_new_store: bool = False
     held: set[Key] = field(default_factory=set)
     _originals: set[Key] = field(default_factory=set)
+    _lost: set[Key] = field(default_factory=set)
 
     async def reconcile(self, obj: Object[Any], cluster: Cluster) -> Result | None:
         """Create or update the copy, or delete it once nothing keeps the original."""
@@ -81,7 +71,7 @@ class Replicator:
         if not cluster.lister(self.resource, CACHE).synced or self._is_own_shard(key):
             return None
         copy = self._copy(key.name, cluster)
-        if copy is not None and self.is_new_store and key not in self._originals:
+        if copy is not None and (key in self._lost or (self.is_new_store and key not in self._originals)):
             self.held.add(key)
             return None
         self.held.discard(key)
@@ -105,40 +95,18 @@ class Replicator:
         except NotFound:
             return  # its event is on the way
 
+    def originals(self, notice: Notice[Any]) -> list[Key]:
+        """Remember of an original that went whether it was lost; it is visited anyway."""
+        key = notice.key.shardless()
+        if notice.evidence is Evidence.ABSENT_IN_NEW_HISTORY:
+            self._lost.add(key)
+        else:
+            self._lost.discard(key)
+        return []
+
     def own_copies(self, notice: Notice[Any]) -> list[Key]:
         """Map a copy in our segment of the cache to its original."""
         return [notice.key.shardless()] if notice.key.shard == self.shard else []
-
-
-def wanted_copy(obj: Object[Any], shard: str) -> JSON:
-    """Return the copy that the original should have, as it is sent to the cache at its creation."""
-    body = obj.body
-    metadata = {key: value for key, value in body["metadata"].items() if key not in _NOT_COPIED}
-    annotations = {k: v for k, v in (metadata.get("annotations") or {}).items() if k not in _SERVER_SET}
-    metadata["annotations"] = annotations | {SHARD: shard, ORIGINAL_RV: obj.rv, ORIGINAL_UID: obj.uid}
-    return body | {"metadata": metadata}
-
-
-def updated_copy(copy: JSON, wanted: JSON) -> JSON | None:
-    """Return the copy as it should be written, or None when it is right as it is."""
-    old = copy["metadata"]
-    metadata = wanted["metadata"] | {
-        "uid": old.get("uid"),
-        "resourceVersion": old.get("resourceVersion"),
-        "generation": max(old.get("generation") or 0, wanted["metadata"].get("generation") or 0),
-        "creationTimestamp": old.get("creationTimestamp"),
-        **{field: old.get(field) for field in _DELETION},
-    }
-    metadata = {key: value for key, value in metadata.items() if value not in (None, 0)}
-    changed = wanted | {"metadata": metadata}
-    return None if same(_compared(copy), _compared(changed)) else changed
-
-
-def _compared(body: JSON) -> JSON:
-    metadata = {key: value for key, value in body["metadata"].items() if key not in _NOT_COPIED}
-    notes = metadata.get("annotations") or {}
-    metadata["annotations"] = {key: value for key, value in notes.items() if key not in _SERVER_SET}
-    return body | {"metadata": metadata}
 
 
 def replication(shard: str, *, is_new_store: bool = False, patience: float = 2.0) -> list[Controller[Any]]:
@@ -148,7 +116,8 @@ def replication(shard: str, *, is_new_store: bool = False, patience: float = 2.0
 
 def _replicating(replicator: Replicator, patience: float) -> Controller[Any]:
     resource = replicator.resource
+    originals = Watch(resource, to=replicator.originals)
     copies = Watch(resource, to=replicator.own_copies, server=CACHE, patience=patience)
     return controller(
-        resource, name=f"replication-{resource.plural}", gone=replicator.gone, watches=[copies], workers=16
+        resource, name=f"replication-{resource.plural}", gone=replicator.gone, watches=[originals, copies], workers=16
     )(replicator.reconcile)

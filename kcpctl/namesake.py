@@ -2,9 +2,9 @@
 
 import asyncio
 
+from controllers.copies import ORIGINAL_UID
 from controllers.kinds import SHARDS, Shard
 from controllers.names import ROOT
-from controllers.replication import ORIGINAL_UID
 from informers.api.errors import ConfigurationError, InformersError, NotFound
 from informers.api.objects import Object
 from informers.client.client import Client

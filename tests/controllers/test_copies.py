@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from controllers.copies import ORIGINAL_RV, ORIGINAL_UID, updated_copy, wanted_copy
 from controllers.kinds import EXPORTS
-from controllers.replication import ORIGINAL_RV, ORIGINAL_UID, updated_copy, wanted_copy
 from informers.api.decoding import Reader
 from tests.controllers.world import made
 

@@ -1,0 +1,51 @@
+"""Copies: what the cache should hold of an original, and whether what it holds is right.
+
+A copy is written only when it differs. Its uid stays when the original is made anew, and a generation that somebody
+raised is kept, so that a repair is always one update and readers never see the copy go.
+"""
+
+from typing import Any
+
+from informers.api.objects import CLUSTER, SHARD, Object
+from informers.api.patch import same
+
+JSON = dict[str, Any]
+
+ORIGINAL_RV = "cache.kcp.io/original-resource-version"
+ORIGINAL_UID = "cache.kcp.io/original-resource-UID"
+
+_SERVER_SET = (CLUSTER, SHARD)
+_DELETION = ("deletionTimestamp", "deletionGracePeriodSeconds")
+"""What no update can bring to an object: the copy of one that is being deleted keeps its own until it goes as well."""
+_NOT_COPIED = ("resourceVersion", "managedFields", "selfLink")
+
+
+def wanted_copy(obj: Object[Any], shard: str) -> JSON:
+    """Return the copy that the original should have, as it is sent to the cache at its creation."""
+    body = obj.body
+    metadata = {key: value for key, value in body["metadata"].items() if key not in _NOT_COPIED}
+    annotations = {k: v for k, v in (metadata.get("annotations") or {}).items() if k not in _SERVER_SET}
+    metadata["annotations"] = annotations | {SHARD: shard, ORIGINAL_RV: obj.rv, ORIGINAL_UID: obj.uid}
+    return body | {"metadata": metadata}
+
+
+def updated_copy(copy: JSON, wanted: JSON) -> JSON | None:
+    """Return the copy as it should be written, or None when it is right as it is."""
+    old = copy["metadata"]
+    metadata = wanted["metadata"] | {
+        "uid": old.get("uid"),
+        "resourceVersion": old.get("resourceVersion"),
+        "generation": max(old.get("generation") or 0, wanted["metadata"].get("generation") or 0),
+        "creationTimestamp": old.get("creationTimestamp"),
+        **{field: old.get(field) for field in _DELETION},
+    }
+    metadata = {key: value for key, value in metadata.items() if value not in (None, 0)}
+    changed = wanted | {"metadata": metadata}
+    return None if same(_compared(copy), _compared(changed)) else changed
+
+
+def _compared(body: JSON) -> JSON:
+    metadata = {key: value for key, value in body["metadata"].items() if key not in _NOT_COPIED}
+    notes = metadata.get("annotations") or {}
+    metadata["annotations"] = {key: value for key, value in notes.items() if key not in _SERVER_SET}
+    return body | {"metadata": metadata}
