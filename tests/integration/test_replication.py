@@ -7,10 +7,14 @@ import pytest
 from controllers.kinds import EXPORTS, LOGICAL_CLUSTERS, SHARDS, SLICES
 from informers import Client, NotFound, Object, Resource
 from kcpctl.apiserver import stored
+from kcpctl.apiserver.app import ApiServer
+from kcpctl.apiserver.assembly import ShardServer
 from kcpctl.apiserver.call import Scope
+from kcpctl.apiserver.http.auth import Authentication
+from kcpctl.apiserver.http.inprocess import InProcess
 from kcpctl.apiserver.storage.memory import MemoryStorage
 from tests.faults import lists, watches, writes
-from tests.integration.objects import REPLICATED, export, published, slice_of, urls
+from tests.integration.objects import REPLICATED, export, published, slice_of, url_of, urls
 from tests.integration.site import ShardProcess, Site
 
 ORIGINALS = {
@@ -241,3 +245,21 @@ async def test_a_copy_that_was_lost_before_anybody_saw_it_is_made_again(site: Si
         await site.clock.advance(60)
 
         assert [obj.name for obj in await site.cache.client().list(EXPORTS)] == ["widgets"]
+
+
+async def test_a_server_that_loses_its_data_while_we_watch_takes_no_copies_along(site: Site) -> None:
+    """A server of another process may be put back to nothing; only what it says to have deleted is gone."""
+    async with site.shard("amber") as amber:
+        for resource, body in ((EXPORTS, export()), (SLICES, slice_of())):
+            await amber.client.create(resource, body)
+        await site.settle()
+        before = {(str(r), o.cluster, o.name) for r in REPLICATED for o in await site.cache.client().list(r)}
+
+        empty = ShardServer(MemoryStorage(clock=site.clock), name="amber", url=url_of("amber"), clock=site.clock)
+        await empty.load()
+        amber.local._inner = InProcess(ApiServer(empty.mounts, Authentication(), clock=site.clock))
+        await amber.local.cut()
+        await site.clock.advance(120)
+
+        after = {(str(r), o.cluster, o.name) for r in REPLICATED for o in await site.cache.client().list(r)}
+        assert after == before
