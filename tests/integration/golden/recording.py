@@ -10,7 +10,7 @@ import msgspec
 from tests.golden import pairs
 from tests.integration.objects import JSON, url_of
 
-SHARDS = ("root", "amber", "beryl")
+SHARD_NAMES = ("root", "amber", "beryl")
 _ADDRESSES = {
     "https://127.0.0.1:7444": url_of("root"),
     "https://127.0.0.1:7445": url_of("amber"),
@@ -62,6 +62,12 @@ def workspaces() -> dict[str, tuple[str, str]]:
             if "core.kcp.io/shard" in notes:
                 found[name] = (notes["internal.tenancy.kcp.io/cluster"], notes["core.kcp.io/shard"])
     return found
+
+
+def labels(shard: str) -> dict[str, str]:
+    """Return the labels that an administrator gave to a Shard."""
+    made = answer("b00-workspaces", f"label.{shard}")
+    return {"region": made["metadata"]["labels"]["region"]}
 
 
 def _moment(record: Mapping[str, Any]) -> Moment:

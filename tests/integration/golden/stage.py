@@ -6,18 +6,17 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, TypeVar
 
-from controllers.kinds import PARTITIONS
+from controllers.kinds import PARTITIONS, SHARDS
 from controllers.registration import ShardUrls
 from informers import Client, Resource
 from informers.api.errors import ConnectionRefused
 from informers.client.transport import Request, Response
 from kcpctl.apiserver.http.inprocess import InProcess
 from tests.integration.golden.likeness import in_older_form
-from tests.integration.golden.recording import SHARDS, workspaces
+from tests.integration.golden.recording import SHARD_NAMES, labels, workspaces
 from tests.integration.objects import JSON, REPLICATED, url_of
 from tests.integration.site import ShardProcess, Site
 
-LABELS = {"root": ("region=eu",), "amber": ("region=eu",), "beryl": ("region=us",)}
 PROVIDERS = ("prov", "prov2")
 """The workspaces that exports and slices are in; those of consumers hold bindings alone."""
 T = TypeVar("T")
@@ -41,9 +40,11 @@ class Stage:
         self._cache_is = ""
 
     async def set_up(self) -> None:
-        """Start all shards, and make the workspaces that the recordings are about."""
-        for shard in SHARDS:
+        """Start all shards, label them as their administrator did, and make the workspaces of the recordings."""
+        for shard in SHARD_NAMES:
             await self.start(shard)
+            wanted = {"metadata": {"labels": labels(shard)}}
+            await self.site.shards[shard].client_of("root").patch(SHARDS, shard, wanted)
         for name, (theirs, shard) in workspaces().items():
             if name in PROVIDERS:
                 ours = await self.site.shards[shard].server.create_workspace(f"root:{name}")
@@ -58,7 +59,7 @@ class Stage:
         """Start a shard, over what it had stored when it ran before; `url` is that of its virtual workspaces."""
         self._running[shard] = AsyncExitStack()
         urls = ShardUrls(url_of(shard), url_of("proxy"), url or url_of(shard))
-        process = self.site.shard(shard, labels=LABELS[shard], urls=urls, deprecated_urls=False, cache=self._cache_is)
+        process = self.site.shard(shard, urls=urls, deprecated_urls=False, cache=self._cache_is)
         await self._running[shard].enter_async_context(process)
 
     async def stop(self, shard: str) -> None:
