@@ -60,7 +60,7 @@ class Embedded:
         except Failure as refused:
             raise ConfigurationError(f"cannot make the workspace {path}: {refused}") from refused
         self.write_contexts(contexts.chosen(self.host.folder))
-        kubeconfig = self.host.folder / contexts.ADMIN_FILE
+        kubeconfig = (self.host.folder / contexts.ADMIN_FILE).resolve()  # whoever asks may be in another folder
         return {"cluster": cluster, "context": self.shard.clusters.path(cluster), "kubeconfig": str(kubeconfig)}
 
 
