@@ -123,8 +123,12 @@ async def _finish(subject: Subject, final: Record) -> Written:
 
 def _other_uid(subject: Subject, wanted: str, found: str) -> Failure:
     """409: the object that the client means was replaced by another one of that name."""
+    served, call = subject.served, subject.call
+    # The key as it would be in etcd, where built-in kinds have no group.
+    path = (served.group if served.is_custom else "", served.plural, call.namespace, call.name)
+    key = "/".join(("/registry", *filter(None, path)))
     why = (
-        f"StorageError: invalid object, Code: 4, Key: {subject.key(subject.call.name)}, ResourceVersion: 0, "
+        f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, "
         f"AdditionalErrorMsg: Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"
     )
-    return conflict(subject.served, subject.call.name, why)
+    return conflict(served, call.name, why)

@@ -21,7 +21,10 @@ _BY_NATURE = [
     (re.compile(r"^\d+(ms|s|m|h|d)(\d+(ms|s|m|h))?$"), "<age>"),
     (re.compile(r"(too old resource version: )\d+ \(\d+\)"), r"\1<rv>"),
     (re.compile(r"(Too large resource version: )\d+, current: \d+"), r"\1<rv>"),
+    (re.compile(r"(the ResourceVersion in record \()\d+"), r"\1<rv>"),
     (re.compile(r"(resourceVersion|resource version)([^0-9]{1,6})\d+"), r"\1\2<rv>"),
+    (re.compile(r"(?m)^  managedFields:\n(?:  [- ] .*\n)+"), ""),
+    (re.compile(r',\\*"managedFields\\*":\[[^\]]*\]'), ""),
     (re.compile(r"eyJ[\w.-]{20,}"), "<jwt>"),
 ]
 
