@@ -18,7 +18,7 @@ from informers.cache.fetching import Fetched
 from informers.cache.histories import Continuity
 from informers.cache.recovery import REGULAR, Action, Phase, Rule, Trouble
 
-_KNOWN_BEFORE = frozenset({Phase.CHECK, Phase.WATCH_START, Phase.WATCH})
+_KNOWN_BEFORE = frozenset({Phase.CHECK, Phase.PROVE, Phase.WATCH_START, Phase.WATCH})
 
 
 class Journal:

@@ -6,7 +6,7 @@ import pytest
 
 from informers.api.errors import ConnectionRefused
 from informers.api.histories import UNTOLD, Lineage
-from informers.cache.facts import Listed
+from informers.cache.facts import Listed, Relisted
 from informers.cache.histories import Continuity
 from informers.cache.notices import Evidence
 from informers.cache.policy import Policy
@@ -210,6 +210,9 @@ async def test_an_emptied_server_is_found_out_by_what_it_does_not_show(
 
         assert gone(rig) == dict.fromkeys("ab", Evidence.ABSENT_IN_NEW_HISTORY)
         assert number(rig) == 2
+        why = (Phase.CHECK, Trouble.BEHIND) if revision == LOWER else (Phase.PROVE, Trouble.REPLACED)
+        assert [(fact.phase, fact.reason) for fact in rig.of(Relisted)] == [why]
+        assert [fact.continuity for fact in rig.of(Listed)] == [Continuity.NEW, Continuity.NEW]
         rig.assert_converged()
 
 
