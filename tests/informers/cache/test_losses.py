@@ -96,7 +96,7 @@ losses = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(losses, min_size=12, max_size=60), st.booleans(), st.booleans(), st.booleans())
 def test_what_was_lost_is_never_said_to_have_been_deleted(
     storm: list[Any], streaming: bool, named: bool, careful: bool
