@@ -106,7 +106,13 @@ async def _register(registration: Registration, client: Client, waiting: Waiting
 
 def labels_of(settings: RunSettings) -> dict[str, str]:
     """Return the labels that the settings give to this process' Shard; raises `ConfigurationError`."""
-    return dict(map(_label, settings.shard_label))
+    found: dict[str, str] = {}
+    for key, value in map(_label, settings.shard_label):
+        if found.setdefault(key, value) != value:
+            raise ConfigurationError(
+                f"expected one value for each --shard-label, found {key}={found[key]} and {key}={value}"
+            )
+    return found
 
 
 def _label(text: str) -> tuple[str, str]:

@@ -11,12 +11,15 @@ from informers.api.errors import InformersError
 from informers.client.addresses import Scope
 from informers.client.records import Noticed
 from informers.client.server import Server
+from informers.clock import SystemClock
+from informers.tasks import background
 from kcpctl import foreign, logs
 from kcpctl.builtin import LOCAL, Ours, all_ours, slices_alone
 from kcpctl.embedded import Embedded, embedded, shard_urls
 from kcpctl.namesake import refuse_namesake
 from kcpctl.plan import Built, embedded_plan, foreign_plan
 from kcpctl.process import unless_stopped
+from kcpctl.progress import tell_of_first_contact
 from kcpctl.settings import RunSettings
 
 _NOT_REGISTERED = "shard registration is off: --shard-base-url says where a shard of another process is reached"
@@ -71,7 +74,8 @@ async def _foreign(
     config = await foreign.configuration(settings.kubeconfig, settings.context)
     local = await stack.enter_async_context(config.server(LOCAL, noticed=noticed))
     try:
-        seen = await unless_stopped(foreign.meet(local, _wait_for_server), stop)
+        async with background(tell_of_first_contact(LOCAL, logs.logger(), SystemClock())):
+            seen = await unless_stopped(foreign.meet(local, _wait_for_server), stop)
     except InformersError as error:
         raise foreign.unreachable(config, error) from error
     plan = foreign_plan(settings, seen, local.scope, has_modules=has_modules)

@@ -1,4 +1,4 @@
-"""First syncs that take long: said while they go on."""
+"""First contacts and first syncs that take long: said while they go on."""
 
 from typing import Any
 
@@ -23,6 +23,15 @@ async def tell_of_first_syncs(manager: Manager, log: Log, clock: Clock) -> None:
         if not waiting:
             return
         log.info("first syncs go on", waited=round(clock.monotonic() - began, 1), waiting_for=[*map(_shown, waiting)])
+        pause = min(pause * _SLOWER, _LONGEST)
+
+
+async def tell_of_first_contact(server: str, log: Log, clock: Clock) -> None:
+    """Log that a server has not answered yet, less and less often, until cancelled."""
+    began, pause = clock.monotonic(), _FIRST
+    while True:
+        await clock.sleep(pause)
+        log.info("server does not answer yet", server=server, waited=round(clock.monotonic() - began, 1))
         pause = min(pause * _SLOWER, _LONGEST)
 
 

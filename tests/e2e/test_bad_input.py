@@ -95,13 +95,15 @@ def test_a_module_without_controllers(tmp_path: Path, module: str, told: str) ->
             "shard.example.com",
             "expected a URL such as https://a.example.com:6443 for --shard-base-url",
         ),
+        ("--shard-label", "a=b --shard-label=a=c", "expected one value for each --shard-label, found a=b and a=c"),
+        ("--shard-name", "Amber", "such as amber, for --shard-name, found 'Amber'"),
         ("--port", "many", "expected a whole number for --port, found 'many' (flag --port)"),
         ("--bind-address", "192.0.2.1", "expected an address to listen on, found 192.0.2.1"),
         ("--data-dir", "/proc/nowhere", "expected to write to the data directory /proc/nowhere"),
     ],
 )
 def test_a_setting_that_cannot_be(tmp_path: Path, flag: str, value: str, told: str) -> None:
-    assert told in run(tmp_path, flag, value)
+    assert told in run(tmp_path, flag, *value.split())
 
 
 @pytest.fixture

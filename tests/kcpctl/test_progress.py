@@ -10,7 +10,7 @@ import structlog
 from informers.clock import VirtualClock
 from informers.runtime.manager import Manager
 from informers.tasks import background
-from kcpctl.progress import tell_of_first_syncs
+from kcpctl.progress import tell_of_first_contact, tell_of_first_syncs
 from tests.informers.runtime.memory import MemoryServer
 from tests.informers.runtime.objects import TEAMS
 
@@ -54,3 +54,18 @@ async def test_longer_ones_are_told_of_less_and_less_often_until_they_end() -> N
         known = len(events)
         await clock.advance(600)
         assert len(events) == known
+
+
+async def test_a_server_that_does_not_answer_is_told_of_less_and_less_often() -> None:
+    clock = VirtualClock()
+    with structlog.testing.capture_logs() as events:
+        async with background(tell_of_first_contact("local", structlog.get_logger(), clock)):
+            await clock.run_until_idle()
+            await clock.advance(0.9)
+            assert events == []
+
+            await clock.advance(9)
+
+    assert [(event["event"], event["server"], event["waited"]) for event in events] == [
+        ("server does not answer yet", "local", waited) for waited in (1.0, 2.5, 4.8, 8.1)
+    ]
