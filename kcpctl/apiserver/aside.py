@@ -1,8 +1,10 @@
 """Work on big bodies, done on threads beside the event loop, so that no other request waits for it."""
 
 import asyncio
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
 from typing import TypeVar
 
 SMALL = 8 * 1024
@@ -15,11 +17,11 @@ T = TypeVar("T")
 
 
 class Aside:
-    """A few threads of its own; they begin with the first big body, and end when nobody holds this any more."""
+    """A few jobs on threads; each has one of its own, which a process that ends does not wait for."""
 
     def __init__(self, threads: int = _THREADS) -> None:
         """Work on so many bodies together."""
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="kcpctl-bodies")
+        self._free = asyncio.Semaphore(threads)
 
     async def do(self, size: int, job: Callable[[], T]) -> T:
         """Return what the job returns: at once if it is about few bytes, else after waiting for a thread.
@@ -29,4 +31,23 @@ class Aside:
         """
         if size <= SMALL:
             return job()
-        return await asyncio.get_running_loop().run_in_executor(self._threads, job)
+        await self._free.acquire()
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[T] = loop.create_future()
+
+        def run() -> None:
+            try:
+                settle = partial(done.set_result, job())
+            except BaseException as error:  # noqa: BLE001 - it is raised where the job was asked for
+                settle = partial(done.set_exception, error)
+            with suppress(RuntimeError):  # the loop has ended meanwhile
+                loop.call_soon_threadsafe(self._end, done, settle)
+
+        threading.Thread(target=run, name="kcpctl-body", daemon=True).start()
+        return await done
+
+    def _end(self, done: asyncio.Future[T], settle: Callable[[], None]) -> None:
+        """Let the next job begin, though this one's caller may be gone."""
+        self._free.release()
+        if not done.done():
+            settle()

@@ -1,6 +1,8 @@
 """Work beside the loop: on threads of its own, few at a time, and without a trace when nobody waits any more."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 
@@ -63,6 +65,26 @@ async def test_a_caller_is_cancelled_at_once_though_its_job_still_runs():
 
     end.set()
     assert await aside.do(BIG, lambda: "the thread is free again") == "the thread is free again"
+
+
+def test_a_process_that_ends_does_not_wait_for_a_job() -> None:
+    program = """
+import asyncio, threading
+from kcpctl.apiserver.aside import SMALL, Aside
+
+async def main():
+    begun = threading.Event()
+    job = asyncio.create_task(Aside().do(SMALL + 1, lambda: begun.set() or threading.Event().wait(3600)))
+    await asyncio.to_thread(begun.wait)
+    job.cancel()
+
+asyncio.run(main())
+print("ended")
+"""
+
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+
+    assert (ended.stdout, ended.stderr, ended.returncode) == ("ended\n", "", 0)
 
 
 def waiting(begun: threading.Event, end: threading.Event) -> Callable[[], bool]:
