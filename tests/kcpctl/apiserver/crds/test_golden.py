@@ -48,7 +48,6 @@ ANSWERED_OTHERWISE = {
     "cr disc agg": "shows groups that are not served here",
     "cr openapi v3": "refers to Scale and lists in other words",
     **dict.fromkeys(("cr get proto", "cr get pom proto"), "custom resources are not answered in protobuf"),
-    "cr get yaml": "shows managed fields inside of a text",
 }
 
 
