@@ -20,6 +20,7 @@ from kcpctl.apiserver.crds.lifecycle import Lifecycle
 from kcpctl.apiserver.kcp.admission import kcp_rules
 from kcpctl.apiserver.kcp.clusters import Clusters
 from kcpctl.apiserver.kcp.kinds import CACHED, KINDS
+from kcpctl.apiserver.kcp.removals import REMOVALS
 from kcpctl.apiserver.kcp.scope import CACHE_PREFIX, CacheScoping, ShardScoping
 from kcpctl.apiserver.kcp.workspaces import Workspaces
 from kcpctl.apiserver.mounts import Mount, Single
@@ -152,11 +153,11 @@ class ShardServer:
 
 
 class CacheServer:
-    """kcp's cache server: it keeps what shards replicate to it, as it comes."""
+    """kcp's cache server: it keeps what shards replicate to it, as it comes, and what operators say is gone."""
 
     def __init__(self, storage: Storage, *, clock: Clock = _SYSTEM_CLOCK, rng: Random = _RANDOM) -> None:
         """Serve what this storage holds; it may not be a shard's."""
-        self.world = World(storage, CrdCatalog(CACHED), clock=clock, rng=rng)
+        self.world = World(storage, CrdCatalog((*CACHED, REMOVALS)), clock=clock, rng=rng)
         self.mounts: Mapping[str, Mount] = {"": Mount(self.world, CacheScoping())}
         """For a server of its own, with or without `/services/cache` in its paths."""
         self.embedded: Mapping[str, Mount] = {CACHE_PREFIX: Mount(self.world, CacheScoping(CACHE_PREFIX))}
