@@ -36,7 +36,7 @@ async def answering_commands(settings: RunSettings, found: Ground, report: Calla
 def _held(settings: RunSettings, found: Ground) -> Iterator[bool]:
     """Hold the data directory, if that has not been done, and say whether it is ours."""
     with ExitStack() as stack:
-        if found.embedded is None:
+        if found.embedded is None and not found.holds_folder:
             try:
                 stack.enter_context(locked(settings.data_dir))
             except ConfigurationError as error:

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from controllers.entries import EXPORT, SHARD, Kind
+from controllers.entries import EXPORT, SHARD, Entry, Kind
 from controllers.kinds import SHARDS, SLICES, Slice
 from controllers.names import CACHE
 from controllers.publishing import SeenShard
@@ -23,6 +23,7 @@ from kcpctl.report import (
     ControllerView,
     Endpoint,
     InformerView,
+    Missed,
     Process,
     Report,
     ShardSource,
@@ -39,6 +40,7 @@ def collect(process: Process, manager: Manager, ours: Ours | None, set_aside: Qu
         cache=_cache(manager),
         shards=_shards(ours) if ours else [],
         slices=_slices(manager, ours) if ours and _watches(manager, SLICES) else [],
+        missed=[_missed(entry) for entry in ours.view.held()] if ours else [],
         malformed=_malformed(ours) if ours else {},
         informers=[_informer(informer, set_aside) for informer in manager.informers],
         controllers=_controllers(manager),
@@ -72,6 +74,12 @@ def unusable(shard: SeenShard) -> str:
     """Say why a shard's URL cannot be published; "" when it can."""
     frame = frame_of(shard.url)
     return str(frame) if isinstance(frame, UnusableUrl) else ""
+
+
+def _missed(entry: Entry) -> Missed:
+    key, since = entry.key, entry.since
+    assert since is not None  # as of all that is held or leaving
+    return Missed(entry.place.kind, entry.source, key.shard, key.cluster, key.name, entry.state.value, since, entry.why)
 
 
 def _malformed(ours: Ours) -> dict[str, str]:

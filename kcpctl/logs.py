@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import singledispatchmethod
 from typing import Any
 
+from controllers.keeping import NotKept
 from informers.api.objects import Key
 from informers.cache import facts as cache
 from informers.cache.recovery import Trouble
@@ -193,6 +194,11 @@ class LogObserver:
     @notice.register
     def _dropped(self, fact: runtime.ObserverDropped) -> None:
         self._log.error("observer dropped", observer=fact.observer, error=fact.error)
+
+    @notice.register
+    def _not_kept(self, fact: NotKept) -> None:
+        event = "what was seen of shards cannot be kept, and is not used before it is"
+        self._log.error(event, error=fact.error, retry_in=round(fact.retry_in, 1))
 
     @notice.register
     def _retried(self, fact: Retried) -> None:

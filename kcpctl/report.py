@@ -40,6 +40,21 @@ class ShardSource(msgspec.Struct, frozen=True, rename="camel"):
     held_since: datetime | None = None
 
 
+class Missed(msgspec.Struct, frozen=True, rename="camel"):
+    """A Shard or an APIExport that is not there, and counts nevertheless."""
+
+    kind: str
+    source: str
+    shard: str
+    """The shard whose segment of the cache it was seen in; "" where it was seen at home."""
+    cluster: str
+    name: str
+    state: str
+    """`held`, or `leaving`."""
+    since: datetime
+    why: str
+
+
 class ShardView(msgspec.Struct, frozen=True, rename="camel"):
     """One shard, by name."""
 
@@ -110,6 +125,7 @@ class Report(msgspec.Struct, frozen=True, rename="camel"):
     cache: CacheView | None = None
     shards: list[ShardView] = []
     slices: list[SliceView] = []
+    missed: list[Missed] = []
     malformed: dict[str, str] = {}
     """Shards and exports that cannot be read, by source and key, and why."""
     informers: list[InformerView] = []

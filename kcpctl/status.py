@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from kcpctl.control import ask
-from kcpctl.report import HELD, ControllerView, Endpoint, InformerView, Report, ShardView, SliceView
+from kcpctl.report import HELD, ControllerView, Endpoint, InformerView, Missed, Report, ShardView, SliceView
 
 _QUIET = 90.0
 """Seconds of silence that are worth a word: servers send something at least every minute."""
@@ -34,6 +34,7 @@ def lines(report: Report) -> Iterator[str]:
         yield f"cache: {_cache(report)}"
     yield from _section("shards", (_shard(shard, now) for shard in report.shards))
     yield from _section("slices", (line for one in report.slices for line in _slice(one, now)))
+    yield from _section("held or leaving", (_missed(one, now) for one in report.missed))
     yield from _section("cannot be read", (f"{place}: {error}" for place, error in report.malformed.items()))
     yield from _section("informers", (line for one in report.informers for line in _informer(one, now)))
     yield from _section("controllers", map(_controller, report.controllers))
@@ -54,6 +55,11 @@ def _cache(report: Report) -> str:
     if cache.stale_since is None:
         return "not reached since the start"
     return f"not reachable; what is known of it is from {_ago(cache.stale_since, report.now)} ago"
+
+
+def _missed(one: Missed, now: datetime) -> str:
+    place = f"{one.kind} {one.cluster}|{one.name}" + (f" of shard {one.shard}" if one.shard else "")
+    return f"{place}  {one.state} for {_ago(one.since, now)}: it {one.why}"
 
 
 def _shard(shard: ShardView, now: datetime) -> str:

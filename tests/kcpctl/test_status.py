@@ -10,6 +10,7 @@ from kcpctl.report import (
     ControllerView,
     Endpoint,
     InformerView,
+    Missed,
     Process,
     Report,
     ShardSource,
@@ -59,6 +60,19 @@ def test_a_shard_says_where_it_is_known_from_and_what_is_wrong_with_it() -> None
 
     assert text(shards=[shard]).endswith(
         "shards:\n  amber  https://h:x  [region=eu]  from local, cache (held for 2h); not published: no port"
+    )
+
+
+def test_what_is_not_there_and_counts_nevertheless_says_since_when_and_why() -> None:
+    missed = [
+        Missed("shards", "cache", "amber", "root", "amber", "held", ago(7200), "is not listed any more"),
+        Missed("apiexports", "local", "", "c1", "widgets", "held", ago(60), "is not in the local store"),
+    ]
+
+    assert text(missed=missed).endswith(
+        "held or leaving:\n"
+        "  shards root|amber of shard amber  held for 2h: it is not listed any more\n"
+        "  apiexports c1|widgets  held for 60s: it is not in the local store"
     )
 
 
