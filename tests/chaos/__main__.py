@@ -49,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     which.add_argument("--plan", type=Path, metavar="FILE", help="play a plan: one step a line")
     parser.add_argument("--minutes", type=float, default=0, help="begin nothing after that many; 0: no limit")
     parser.add_argument("--jobs", type=int, default=2, help="how many to play at a time")
-    parser.add_argument("--silence", type=float, default=1.5, help="seconds at the end in which nobody may write")
+    parser.add_argument("--silence", type=float, default=2.5, help="seconds at the end in which nobody may write")
     parser.add_argument("--beginning", type=Path, help=argparse.SUPPRESS)  # what `--seeds` prepares for all of them
     parser.add_argument(
         "--without", action="append", default=[], metavar="WORDS", help="leave out steps that begin with these words"

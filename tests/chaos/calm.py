@@ -1,6 +1,9 @@
 """When all is calm again: everything is as a fresh computation from the books says, and nobody writes any more."""
 
 import asyncio
+import difflib
+import json
+import re
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
@@ -165,9 +168,17 @@ async def writes(site: Site, seconds: float) -> list[Violation]:
     for where in sorted(before.keys() | after.keys()):
         old, new = before.get(where), after.get(where)
         if _unleased(old) != _unleased(new):
-            told = f"{' '.join(where)} was written although nothing was left to do: {old} became {new}"
+            told = f"{' '.join(where)} was written although nothing was left to do: {_changes(old, new)}"
             found.append(Violation(time.monotonic(), told))
     return found
+
+
+def _changes(old: JSON | None, new: JSON | None) -> str:
+    """Return what differs between two states of an object, line by line."""
+    before, after = (json.dumps(one, indent=1, sort_keys=True).splitlines() for one in (old, new))
+    found = difflib.unified_diff(before, after, lineterm="", n=0)
+    lines = [line for line in found if not line.startswith(("---", "+++", "@@"))]
+    return " ".join(re.sub(r"\s+", " ", line) for line in lines)
 
 
 async def _everything(site: Site) -> dict[tuple[str, ...], JSON]:

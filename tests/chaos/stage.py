@@ -125,8 +125,10 @@ class Stage:
         return sorted(impostors + found)
 
     async def be_silent(self, seconds: float) -> list[Violation]:
-        """Say who writes although nothing is left to do."""
-        return await writes(self._site, seconds)
+        """Say what is lost, and who writes, although nothing is left to do."""
+        site = self._site
+        written = await writes(site, seconds)
+        return [*sorted(unfounded(site.books, site.recorders, (), since=site.calm_since)), *written]
 
     async def aclose(self) -> None:
         """End what was started beside the site's own processes."""

@@ -20,7 +20,7 @@ async def test_nothing_published_is_lost_in_any_kept_seed(tmp_path: Path) -> Non
 
     async def play() -> None:
         for seed in seeds:
-            outcome = await played(plan_of(seed), beginning, silence=1.0)
+            outcome = await played(plan_of(seed), beginning, silence=2.5)
             if outcome.violations:
                 reports.append(f"seed {seed}\n{outcome.report}")
 
