@@ -22,6 +22,10 @@ class Bounded(Generic[T]):
         if len(self._members) > self._size:
             self._members.popitem(last=False)
 
+    def discard(self, member: T) -> None:
+        """Forget it, if it is known."""
+        self._members.pop(member, None)
+
     def __contains__(self, member: object) -> bool:
         return member in self._members
 

@@ -13,8 +13,11 @@ JSON = dict[str, Any]
 
 ORIGINAL_RV = "cache.kcp.io/original-resource-version"
 ORIGINAL_UID = "cache.kcp.io/original-resource-UID"
+HOLDER = "cache.kcpctl.dev/holder"
+"""On a Shard's copy: who holds the segment that it is in; see `controllers.holding`. No original has it."""
 
 _SERVER_SET = (CLUSTER, SHARD)
+_NOT_COMPARED = (*_SERVER_SET, HOLDER)
 _DELETION = ("deletionTimestamp", "deletionGracePeriodSeconds")
 """What no update can bring to an object: the copy of one that is being deleted keeps its own until it goes as well."""
 _NOT_COPIED = ("resourceVersion", "managedFields", "selfLink")
@@ -24,7 +27,7 @@ def wanted_copy(obj: Object[Any], shard: str) -> JSON:
     """Return the copy that the original should have, as it is sent to the cache at its creation."""
     body = obj.body
     metadata = {key: value for key, value in body["metadata"].items() if key not in _NOT_COPIED}
-    annotations = {k: v for k, v in (metadata.get("annotations") or {}).items() if k not in _SERVER_SET}
+    annotations = {k: v for k, v in (metadata.get("annotations") or {}).items() if k not in _NOT_COMPARED}
     metadata["annotations"] = annotations | {SHARD: shard, ORIGINAL_RV: obj.rv, ORIGINAL_UID: obj.uid}
     return body | {"metadata": metadata}
 
@@ -40,6 +43,8 @@ def updated_copy(copy: JSON, wanted: JSON) -> JSON | None:
         **{field: old.get(field) for field in _DELETION},
     }
     metadata = {key: value for key, value in metadata.items() if value not in (None, 0)}
+    if (holder := (old.get("annotations") or {}).get(HOLDER)) is not None:
+        metadata["annotations"] = metadata["annotations"] | {HOLDER: holder}
     changed = wanted | {"metadata": metadata}
     return None if same(_compared(copy), _compared(changed)) else changed
 
@@ -47,5 +52,12 @@ def updated_copy(copy: JSON, wanted: JSON) -> JSON | None:
 def _compared(body: JSON) -> JSON:
     metadata = {key: value for key, value in body["metadata"].items() if key not in _NOT_COPIED}
     notes = metadata.get("annotations") or {}
-    metadata["annotations"] = {key: value for key, value in notes.items() if key not in _SERVER_SET}
+    metadata["annotations"] = {key: value for key, value in notes.items() if key not in _NOT_COMPARED}
     return body | {"metadata": metadata}
+
+
+def copy_changed(old: Object[Any] | None, new: Object[Any] | None) -> bool:
+    """Keep each change of a copy but the renewal of a lease."""
+    if old is None or new is None or HOLDER not in new.annotations:
+        return True
+    return not same(_compared(old.body), _compared(new.body))

@@ -1,17 +1,20 @@
 """Replication: each Shard, APIExport and slice of the local shard has a copy in the cache, and no others have."""
 
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
-from controllers.copies import JSON, updated_copy, wanted_copy
+from controllers.bounded import Bounded
+from controllers.copies import JSON, copy_changed, updated_copy, wanted_copy
 from controllers.kinds import EXPORTS, SHARDS, SLICES
 from controllers.names import CACHE, ROOT
 from informers.api.errors import AlreadyExists, NotFound
 from informers.api.objects import Key, Object
 from informers.api.resources import Resource
+from informers.cache.listers import Lister
 from informers.cache.notices import Evidence, Notice
 from informers.client.client import Client
+from informers.runtime.channels import Channel, Listen
 from informers.runtime.cluster import Cluster
 from informers.runtime.controller import Controller, controller
 from informers.runtime.result import Result
@@ -21,29 +24,59 @@ REPLICATED: tuple[Resource[Any], ...] = (SHARDS, EXPORTS, SLICES)
 
 _SEEN_WITHIN = 10.0
 """Seconds after which a copy that was made, and has not been seen, is made once more."""
+_REMEMBERED = 100_000
+"""Deletions that are remembered, the latest; to forget one means that a copy may be held which could go."""
 
 
-@dataclass(frozen=True)
+class Rights(Protocol):
+    """What may be written into a shard's segment of the cache."""
+
+    @property
+    def shard(self) -> str:
+        """The shard whose segment it is."""
+        ...
+
+    @property
+    def held(self) -> bool:
+        """Whether anything may be written at this moment."""
+        ...
+
+    @property
+    def is_doubted(self) -> bool:
+        """Whether the local store is another one than what the copies are of, or older.
+
+        Then there may be copies of originals that exist although the store does not hold them.
+        """
+        ...
+
+    def annotations(self) -> dict[str, str]:
+        """Return what the copy of the own Shard is made with."""
+        ...
+
+
 class Replicator:
-    """Keeps the copies of one resource equal to the local originals.
+    """Keeps the copies of one resource equal to the local originals, while the lease of their segment is held.
 
-    `is_new_store`: the local store was made when this process started. What it never held may exist all the same, so
-    copies without an original are then held, and listed in `held`, instead of deleted. So are those of originals that
-    were lost with the server's data, as far as anybody can tell.
+    A copy without an original goes, unless the original may exist all the same: it was lost with the server's data, or
+    the local store is doubted and its deletion was not seen here. Such copies are `held`.
     """
 
-    resource: Resource[Any]
-    shard: str
-    is_new_store: bool = False
-    held: set[Key] = field(default_factory=set)
-    _originals: set[Key] = field(default_factory=set)
-    _lost: set[Key] = field(default_factory=set)
+    def __init__(self, resource: Resource[Any], rights: Rights) -> None:
+        """Begin with nothing known."""
+        self.resource = resource
+        self.shard = rights.shard
+        self.held: set[Key] = set()
+        """Originals, by their keys, that are not there and have copies which stay."""
+        self.again: Channel[Iterable[Key]] = Channel()
+        """Has keys visited that nothing else would wake."""
+        self._rights = rights
+        self._lost: set[Key] = set()
+        self._deleted: Bounded[Key] = Bounded(_REMEMBERED)
 
     async def reconcile(self, obj: Object[Any], cluster: Cluster) -> Result | None:
         """Create or update the copy, or delete it once nothing keeps the original."""
-        if obj.cluster.startswith("system:") or not cluster.lister(self.resource, CACHE).synced:
+        if obj.cluster.startswith("system:") or not self._may_write(cluster):
             return None
-        self._originals.add(obj.key)
         self.held.discard(obj.key)
         copy = self._copy(obj.name, cluster)
         if obj.deleting and not obj.metadata.finalizers:
@@ -52,6 +85,8 @@ class Replicator:
         client = cluster.client_of(CACHE).shard(self.shard)
         wanted = wanted_copy(obj, self.shard)
         if copy is None:
+            if self.is_own_shard(obj.key):
+                wanted["metadata"]["annotations"] |= self._rights.annotations()
             return await self._create(wanted, client)
         if (changed := updated_copy(copy.body, wanted)) is not None:
             await client.update(self.resource, changed)
@@ -68,22 +103,31 @@ class Replicator:
 
     async def gone(self, key: Key, cluster: Cluster) -> Result | None:
         """Delete the copy of an original that is not there."""
-        if not cluster.lister(self.resource, CACHE).synced or self._is_own_shard(key):
+        if not self._may_write(cluster) or self.is_own_shard(key):
             return None
         copy = self._copy(key.name, cluster)
-        if copy is not None and (key in self._lost or (self.is_new_store and key not in self._originals)):
+        if copy is not None and self._may_exist(key):
             self.held.add(key)
             return None
         self.held.discard(key)
-        if copy is not None:
-            await self._delete(copy, cluster)
-            self._originals.discard(key)  # not before: a copy may be seen only later, and its deletion may fail
+        await self._delete(copy, cluster)
         return None
+
+    def adopt(self) -> None:
+        """Take the local store for what it is; what is held has to be visited then."""
+        self._lost.clear()
+
+    def _may_write(self, cluster: Cluster) -> bool:
+        return self._rights.held and cluster.lister(self.resource, CACHE).synced
+
+    def _may_exist(self, key: Key) -> bool:
+        """Say whether an original that is not there may exist all the same."""
+        return key in self._lost or (self._rights.is_doubted and key not in self._deleted)
 
     def _copy(self, name: str, cluster: Cluster) -> Object[Any] | None:
         return cluster.lister(self.resource, CACHE).shard(self.shard).find(name)
 
-    def _is_own_shard(self, key: Key) -> bool:
+    def is_own_shard(self, key: Key) -> bool:
         """Say whether it is this process' own Shard: registration makes it again, and its copy never goes."""
         return self.resource is SHARDS and (key.cluster, key.name) == (ROOT, self.shard)
 
@@ -96,28 +140,33 @@ class Replicator:
             return  # its event is on the way
 
     def originals(self, notice: Notice[Any]) -> list[Key]:
-        """Remember of an original that went whether it was lost; it is visited anyway."""
+        """Remember of an original that went whether it was deleted or lost; it is visited anyway."""
         key = notice.key.shardless()
-        if notice.evidence is Evidence.ABSENT_IN_NEW_HISTORY:
-            self._lost.add(key)
-        else:
-            self._lost.discard(key)
+        self._lost.discard(key)
+        self._deleted.discard(key)
+        if notice.new is None:
+            (self._lost if notice.evidence is Evidence.ABSENT_IN_NEW_HISTORY else self._deleted).add(key)
         return []
 
     def own_copies(self, notice: Notice[Any]) -> list[Key]:
         """Map a copy in our segment of the cache to its original."""
         return [notice.key.shardless()] if notice.key.shard == self.shard else []
 
+    def controller(self, patience: float = 2.0) -> Controller[Any]:
+        """Return the controller; its Manager needs a server named `cache`, which it waits for with patience."""
+        resource = self.resource
+        originals = Watch(resource, to=self.originals, careful=True)
+        changed = copy_changed if resource is SHARDS else None
+        copies = Watch(resource, to=self.own_copies, where=changed, server=CACHE, patience=patience)
+        again = Listen(self.again, to=_themselves)
+        return controller(
+            resource,
+            name=f"replication-{resource.plural}",
+            gone=self.gone,
+            watches=[originals, copies, again],
+            workers=16,
+        )(self.reconcile)
 
-def replication(shard: str, *, is_new_store: bool = False, patience: float = 2.0) -> list[Controller[Any]]:
-    """Return one controller for each replicated resource; their Manager needs a server named `cache`."""
-    return [_replicating(Replicator(resource, shard, is_new_store), patience) for resource in REPLICATED]
 
-
-def _replicating(replicator: Replicator, patience: float) -> Controller[Any]:
-    resource = replicator.resource
-    originals = Watch(resource, to=replicator.originals)
-    copies = Watch(resource, to=replicator.own_copies, server=CACHE, patience=patience)
-    return controller(
-        resource, name=f"replication-{resource.plural}", gone=replicator.gone, watches=[originals, copies], workers=16
-    )(replicator.reconcile)
+def _themselves(keys: Iterable[Key], _: Lister[Any]) -> Iterable[Key]:
+    return keys

@@ -1,7 +1,7 @@
 """Our own controllers in one process: made over one view, which the Manager's informers feed."""
 
 import re
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ from controllers.entries import EXPORT, SHARD, Source
 from controllers.exporturls import export_urls, no_export_urls
 from controllers.kinds import EXPORTS, SHARDS, Partition, Shard
 from controllers.registration import Registration, ShardUrls, shard_registration
-from controllers.replication import replication
+from controllers.segment import Segment
 from controllers.view import View
 from informers.api.errors import ConfigurationError, InformersError
 from informers.api.histories import Lineage
@@ -21,6 +21,7 @@ from informers.api.resources import Resource
 from informers.cache.informer import SharedInformer
 from informers.cache.source import BoundSource
 from informers.client.client import Client
+from informers.clock import Clock, SystemClock
 from informers.runtime.controller import Controller
 from informers.runtime.manager import Manager
 from kcpctl.retries import Waiting, telling
@@ -31,6 +32,7 @@ LOCAL = "local"
 LOCAL_SOURCE: Source = "local"
 CACHE_SOURCE: Source = "cache"
 
+_SYSTEM = SystemClock()
 _LONGEST_PAUSE = 30.0
 _KEY = re.compile(r"([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
 _VALUE = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?")
@@ -42,6 +44,8 @@ class Ours:
 
     view: View
     controllers: tuple[Controller[Any], ...]
+    segment: Segment | None = None
+    """What is replicated, where that is done here."""
     registration: Registration | None = None
     local_shards: Resource[Shard] = SHARDS
     """Shards as the local server wants them asked for."""
@@ -56,12 +60,21 @@ class Ours:
                 informer.be_careful()  # what they do not show any more may have been lost, and is not unpublished
                 ask = partial(_ask, manager.servers[source].client(), informer)
                 self.view.feed(kind, source, informer, ask, manager.failed(informer))
+        if self.segment is not None:
+            self.segment.feed(manager)
 
     def jobs(self, client: Client, waiting: Waiting) -> Iterator[Coroutine[Any, Any, None]]:
         """Return what has to run beside the Manager, the view first."""
         yield self.view.run()
+        if self.segment is not None:
+            yield self.segment.run()
         if self.registration is not None:
             yield _register(self.registration, client, waiting)
+
+    async def release(self) -> None:
+        """Give up what other processes would wait for, once the Manager has stopped."""
+        if self.segment is not None:
+            await self.segment.release()
 
 
 async def _ask(client: Client, informer: SharedInformer[Any]) -> tuple[Lineage, str]:
@@ -71,10 +84,17 @@ async def _ask(client: Client, informer: SharedInformer[Any]) -> tuple[Lineage, 
     return source.lineage, page.revision
 
 
-def all_ours(settings: RunSettings, urls: ShardUrls | None, view: View, *, is_new_store: bool) -> Ours:
+def all_ours(
+    settings: RunSettings,
+    urls: ShardUrls | None,
+    view: View,
+    *,
+    clock: Clock = _SYSTEM,
+    observe: Callable[[Any], None] = lambda fact: None,
+) -> Ours:
     """Return all our controllers that the settings ask for, for a shard that is reached by these URLs.
 
-    Without URLs the Shard is left to whoever knows them.
+    Without URLs the Shard is left to whoever knows them. `observe` is told what becomes of the lease of its segment.
     """
     name = settings.shard_name
     registration = Registration(name, urls, labels_of(settings)) if urls else None
@@ -84,8 +104,9 @@ def all_ours(settings: RunSettings, urls: ShardUrls | None, view: View, *, is_ne
     controllers.append(export_urls(view) if settings.deprecated_urls else no_export_urls())
     if registration:
         controllers.append(shard_registration(registration))
-    controllers.extend(replication(name, is_new_store=is_new_store))
-    return Ours(view, tuple(controllers), registration)
+    segment = Segment(name, view, clock=clock, observe=observe)
+    controllers.extend(segment.controllers)
+    return Ours(view, tuple(controllers), segment, registration)
 
 
 def slices_alone(view: View, shards: Resource[Shard], partitions: Resource[Partition]) -> Ours:

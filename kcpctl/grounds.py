@@ -17,7 +17,6 @@ from kcpctl import foreign, logs
 from kcpctl.builtin import LOCAL, Ours, all_ours, slices_alone
 from kcpctl.datadir import locked
 from kcpctl.embedded import Embedded, embedded, shard_urls
-from kcpctl.namesake import refuse_namesake
 from kcpctl.plan import Built, embedded_plan, foreign_plan
 from kcpctl.process import unless_stopped
 from kcpctl.progress import tell_of_first_contact
@@ -68,10 +67,8 @@ async def _embedded(settings: RunSettings, noticed: Observe, stack: AsyncExitSta
     plan = embedded_plan(settings, has_modules=has_modules)
     if plan.built is Built.NONE:
         return Ground(servers | cache, None, plan.off, own)
-    if cache:
-        await refuse_namesake(servers[LOCAL], cache[CACHE], settings.shard_name, own.urls.base)
     view = await _view(settings, noticed, stack, is_new_store=own.is_new_store)
-    ours = all_ours(settings, own.urls, view, is_new_store=own.is_new_store)
+    ours = all_ours(settings, own.urls, view, observe=noticed)
     return Ground(servers | cache, ours, plan.off, own)
 
 
@@ -101,7 +98,7 @@ async def _foreign(
     notes = plan.off if urls else (*plan.off, _NOT_REGISTERED)
     # What an earlier store of that server held is not known here, so nothing is taken for evidently gone.
     view = await _foreign_view(settings, noticed, stack)
-    return Ground(servers, all_ours(settings, urls, view, is_new_store=True), notes, None, holds)
+    return Ground(servers, all_ours(settings, urls, view, observe=noticed), notes, None, holds)
 
 
 async def _foreign_view(settings: RunSettings, noticed: Observe, stack: AsyncExitStack) -> View:

@@ -9,6 +9,7 @@ from functools import singledispatchmethod
 from typing import Any
 
 from controllers.keeping import NotKept
+from controllers.lease import Taken
 from informers.api.objects import Key
 from informers.cache import facts as cache
 from informers.cache.recovery import Trouble
@@ -194,6 +195,14 @@ class LogObserver:
     @notice.register
     def _dropped(self, fact: runtime.ObserverDropped) -> None:
         self._log.error("observer dropped", observer=fact.observer, error=fact.error)
+
+    @notice.register
+    def _taken(self, fact: Taken) -> None:
+        if fact.inherited is None:
+            self._log.debug("segment of the cache is held", shard=fact.shard)
+            return
+        event = "segment of the cache was another store's, what this one lacks is held until it is adopted"
+        self._log.warning(event, shard=fact.shard, since=fact.inherited)
 
     @notice.register
     def _not_kept(self, fact: NotKept) -> None:

@@ -74,6 +74,8 @@ async def _run(settings: RunSettings, controllers: Controllers, stop: asyncio.Ev
             with Troubles(found.ours.view, log).watching() if found.ours else nullcontext():
                 async with background(*_jobs(manager, found, stop, log)):
                     await manager.run(stop)
+                    if found.ours:
+                        await found.ours.release()
 
 
 def _prepare(manager: Manager, found: Ground, *, has_modules: bool) -> None:

@@ -1,5 +1,7 @@
 """When a copy goes: with its original, and not because that was lost."""
 
+from dataclasses import dataclass
+
 import pytest
 
 from controllers.kinds import EXPORTS
@@ -7,12 +9,25 @@ from controllers.replication import Replicator
 from informers.cache.notices import Evidence, Notice
 from tests.controllers.world import Knowledge, made
 
+
+@dataclass
+class Granted:
+    """The right to write into amber's segment."""
+
+    shard: str = "amber"
+    held: bool = True
+    is_doubted: bool = False
+
+    def annotations(self) -> dict[str, str]:
+        return {}
+
+
 ORIGINAL = made(EXPORTS, "widgets", "c1")
 LOST = Notice(ORIGINAL, None, ORIGINAL.key, evidence=Evidence.ABSENT_IN_NEW_HISTORY)
 
 
 async def test_an_original_that_was_lost_with_its_servers_data_keeps_its_copy() -> None:
-    known, replicator = Knowledge(), Replicator(EXPORTS, "amber")
+    known, replicator = Knowledge(), Replicator(EXPORTS, Granted())
     known.show(made(EXPORTS, "widgets", "c1", shard="amber"), "cache")
     replicator.originals(Notice(None, ORIGINAL, ORIGINAL.key))
 
@@ -26,7 +41,7 @@ async def test_an_original_that_was_lost_with_its_servers_data_keeps_its_copy() 
 async def test_an_original_that_was_deleted_takes_its_copy_along_also_when_it_was_lost_before(
     evidence: Evidence,
 ) -> None:
-    known, replicator = Knowledge(), Replicator(EXPORTS, "amber")
+    known, replicator = Knowledge(), Replicator(EXPORTS, Granted())
     known.show(made(EXPORTS, "widgets", "c1", shard="amber"), "cache")
 
     replicator.originals(LOST)

@@ -5,10 +5,12 @@ the servers. Only sockets and processes are missing.
 """
 
 import json
+import re
 from asyncio import Task
 from collections import defaultdict
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from random import Random
 from typing import Any, NamedTuple
 
@@ -37,6 +39,8 @@ from tests.integration.objects import url_of
 EXAMPLE = "root:example"
 READS = ("GET", "HEAD")
 NEVER = 1_000_000
+_LEASE = re.compile(r"/services/cache/shards/([a-z]+)/clusters/root/apis/core.kcp.io/v1alpha1/shards/\1")
+"""Where the copy of a Shard is patched by its own process alone, to renew its lease."""
 
 
 class Published(NamedTuple):
@@ -144,11 +148,13 @@ class Site:
         urls: ShardUrls | None = None,
         deprecated_urls: bool = True,
         cache: str = "",
+        is_killed: bool = False,
     ) -> AsyncIterator[ShardProcess]:
         """Run a shard beside the block, over the store that it had when it ran before.
 
         `url` is where it is reached by everybody; `urls` tells them apart.
-        `cache` may be "away" or "silent": then it refuses, or does not answer, until the test wants it.
+        `cache` may be "away" or "silent": then it refuses, or does not answer, until the test wants it. One that
+        `is_killed` does not stop in order.
         """
         clock = self.clock
         is_new = name not in self._stores
@@ -167,10 +173,11 @@ class Site:
         settings = RunSettings(shard_name=name, shard_label=labels, deprecated_urls=deprecated_urls)
         visits = Visits()
         view = View(self._keepers[name], home=name, clock=clock, is_new_store=is_new, observe=visits.notice)
-        ours = all_ours(settings, urls or ShardUrls(base, base, base), view, is_new_store=is_new)
+        ours = all_ours(settings, urls or ShardUrls(base, base, base), view, clock=clock, observe=visits.notice)
+        assert ours.segment is not None
         manager = Manager(servers, ours.controllers, observers=[visits], clock=clock, rng=Random(0))
         ours.feed(manager)
-        running = Running(manager, ours.controllers, visits, self._homes[name], view.busy)
+        running = Running(manager, ours.controllers, visits, self._homes[name], partial(_busy, ours))
         jobs = ours.jobs(servers[LOCAL].client(), _unexpected)
         try:
             async with background(server.run()), manager, background(*jobs) as tasks:
@@ -182,6 +189,8 @@ class Site:
                 self.shards[name] = process
                 await process.registering
                 yield process
+                if not is_killed:
+                    await clock.run(ours.release())
         finally:
             self.shards.pop(name, None)
             for one in servers.values():
@@ -250,16 +259,26 @@ class Site:
 
     @property
     def writes(self) -> list[str]:
-        """Every write since then, at any server: `method path`."""
-        return [f"{seen.method} {seen.path}" for seen in self._seen() if seen.method not in READS]
+        """Every write since then, at any server, renewals of leases apart: `method path`."""
+        return [f"{seen.method} {seen.path}" for seen in self._seen() if _is_write(seen)]
 
     @property
     def changes(self) -> list[str]:
         """The writes that were accepted."""
-        return [f"{s.method} {s.path}" for s in self._seen() if s.method not in READS and s.status < 300]
+        return [f"{seen.method} {seen.path}" for seen in self._seen() if _is_write(seen) and seen.status < 300]
 
     def _seen(self) -> list[Seen]:
         return [*self.cache.requests, *(seen for process in self.shards.values() for seen in process.requests)]
+
+
+def _is_write(seen: Seen) -> bool:
+    return seen.method not in READS and not (seen.method == "PATCH" and _LEASE.fullmatch(seen.path))
+
+
+def _busy(ours: Ours) -> Iterator[tuple[str, bool]]:
+    assert ours.segment is not None  # all of ours run
+    yield from ours.view.busy()
+    yield from ours.segment.busy()
 
 
 def _unexpected(seconds: float, error: BaseException) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from controllers.copies import HOLDER
 from informers.client.transport import Request, Response, Timeouts
 from tests.integration.golden.likeness import CLUSTER
 from tests.integration.objects import JSON
@@ -44,14 +45,20 @@ class Shown:
         return name
 
     def take(self, event: JSON) -> Happening | None:
-        """Take in an event; a bookmark is none."""
+        """Take in an event; a bookmark is none, nor is the renewal of a lease."""
         if event["type"] not in ("ADDED", "MODIFIED", "DELETED"):
+            return None
+        if event["type"] == "MODIFIED" and self._is_renewal(event["object"]):
             return None
         name = self.put(event["object"])
         if event["type"] == "DELETED":
             del self.objects[name]
         self.events.setdefault(name, []).append(event["type"])
         return Happening(event["type"], name, event["object"])
+
+    def _is_renewal(self, obj: JSON) -> bool:
+        before = self.objects.get(name_of(obj, self._places, copy=self.copies))
+        return before is not None and HOLDER in obj["metadata"].get("annotations", {}) and _bare(before) == _bare(obj)
 
 
 class Watched(Shown):
@@ -76,6 +83,15 @@ class Pair(msgspec.Struct, frozen=True):
 
     theirs: Shown
     ours: Watched
+
+
+def _bare(obj: JSON) -> JSON:
+    """Return a Shard's copy without what each renewal changes."""
+    metadata = {
+        name: value for name, value in obj["metadata"].items() if name not in ("resourceVersion", "managedFields")
+    }
+    metadata["annotations"] = metadata.get("annotations", {}) | {HOLDER: ""}
+    return obj | {"metadata": metadata}
 
 
 def watch_request(path: str) -> Request:

@@ -1,0 +1,113 @@
+"""Who holds a shard's segment of the cache: what the holder writes there, and what another process may conclude."""
+
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+import msgspec
+
+from controllers.copies import HOLDER, ORIGINAL_UID
+from controllers.entries import Moment
+from controllers.evidence import continuity
+from informers.api.histories import Lineage
+from informers.api.objects import Object
+from informers.cache.histories import Continuity
+
+RENEWED_EVERY = 5.0
+"""Seconds between two renewals."""
+GIVEN_UP_AFTER = 10.0
+"""Seconds without a renewal after which a holder writes nothing any more."""
+SILENT_AFTER = 15.0
+"""Seconds without a renewal after which others may take a segment; by their own clocks, which nobody compares."""
+
+
+class Holder(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the holder of a segment says of itself."""
+
+    moment: Moment
+    """How far it has followed its own store; without names where its server says nothing of that."""
+    process: str
+    """A name that no other process has, and no later one."""
+    renewed: datetime
+    released: bool = False
+    """Whether it has stopped in order."""
+    inherited: datetime | None = None
+    """Since when the segment may hold what another store left there; None once that is adopted, or never was."""
+
+    @property
+    def text(self) -> str:
+        """The annotation's value."""
+        return msgspec.json.encode(self).decode()
+
+
+class Claim(Enum):
+    """What a process may do about a segment that it finds in the cache."""
+
+    OWN = "it is held by this process"
+    NEXT = "it was held by an earlier process over the same store"
+    FREE = "it was released by a process over another store"
+    HELD = "it is held by a process over another store, unless that is silent"
+
+
+class Finder(msgspec.Struct, frozen=True):
+    """The process that looks."""
+
+    process: str
+    lineage: Lineage
+    """What its local server says of its store."""
+    revision: str
+    uid: str
+    """The uid of its own Shard, which tells stores apart where servers say nothing of them."""
+
+    @property
+    def moment(self) -> Moment:
+        """How far it has followed its store."""
+        return Moment(self.lineage.store, self.lineage.term, self.revision)
+
+
+def holder_of(copy: Object[Any]) -> Holder | None:
+    """Return who holds the segment of a Shard's copy; None where nobody says so in a form that makes sense."""
+    try:
+        return msgspec.json.decode(copy.annotations.get(HOLDER, ""), type=Holder)
+    except (msgspec.DecodeError, msgspec.ValidationError):
+        return None
+
+
+def claim(copy: Object[Any], finder: Finder) -> Claim:
+    """Say what the finder may do about the segment of that Shard's copy."""
+    holder = holder_of(copy)
+    if holder is not None and holder.process == finder.process:
+        return Claim.OWN
+    if _is_same_store(holder, copy, finder):
+        return Claim.NEXT
+    return Claim.FREE if holder is not None and holder.released else Claim.HELD
+
+
+def _is_same_store(holder: Holder | None, copy: Object[Any], finder: Finder) -> bool:
+    """Say whether the finder's store goes on from the holder's: a copy of it that was restored does not."""
+    if holder is not None and (holder.moment.store or finder.lineage.store):
+        return continuity(holder.moment, finder.lineage, finder.revision) is Continuity.SAME
+    return copy.annotations.get(ORIGINAL_UID) == finder.uid
+
+
+class Watched:
+    """Another's segment, watched for whether somebody is there; only uninterrupted sight of it counts."""
+
+    def __init__(self, holder: Holder | None, now: float) -> None:
+        """Begin with what it showed first, by the watcher's monotonic clock."""
+        self._holder = holder
+        self._since: float | None = now
+
+    def shows_life(self, holder: Holder | None) -> bool:
+        """Say whether what it shows now was written since."""
+        return holder is not None and holder != self._holder
+
+    def silence(self, now: float) -> float:
+        """Return for how many seconds nothing has happened, up to now, when it is in sight."""
+        if self._since is None:
+            self._since = now
+        return now - self._since
+
+    def lose_sight(self) -> None:
+        """Count from anew: it could not be seen, nor perhaps written to."""
+        self._since = None

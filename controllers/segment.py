@@ -1,0 +1,164 @@
+"""A shard's segment of the cache: the copies of what the shard holds, under one lease.
+
+What the local store does not hold is deleted there only if that means anything. It means nothing while the store is
+new, or older than what was seen of it (the view knows), or another one than the segment was written from (the lease
+knows). Then copies without an original are held, until somebody adopts the store, or nothing is missing any more.
+"""
+
+from asyncio import Event
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+from controllers.kinds import SHARDS
+from controllers.lease import Lease, Taken
+from controllers.names import CACHE, ROOT
+from controllers.replication import REPLICATED, Replicator
+from controllers.view import View
+from informers.api.errors import NotSynced
+from informers.api.objects import Key
+from informers.cache.informer import SharedInformer
+from informers.cache.slices import Slices
+from informers.clock import Clock, SystemClock
+from informers.runtime.manager import Manager
+from informers.tasks import background
+
+_SYSTEM = SystemClock()
+
+
+class Replicated:
+    """One resource: its replicator, and what is known of it at home and in the cache."""
+
+    def __init__(self, replicator: Replicator, home: SharedInformer[Any], copies: SharedInformer[Any]) -> None:
+        """Put them together."""
+        self.replicator = replicator
+        self.home = home
+        self.copies = copies
+
+    @property
+    def synced(self) -> bool:
+        """Whether both sides are known."""
+        return self.home.synced and self.copies.synced
+
+    def originals(self) -> set[Key]:
+        """Return the keys of all that is to have a copy."""
+        return {key for key in self.home.store.keys if not key.cluster.startswith("system:")}
+
+    def copied(self) -> set[Key]:
+        """Return the keys of the originals of all copies in the segment."""
+        shard = self.replicator.shard
+        return {key.shardless() for key in self.copies.store.keys if key.shard == shard}
+
+    def extra(self) -> set[Key]:
+        """Return the keys of copies that have no original; registration makes that of the own Shard again."""
+        there = self.home.store
+        return {key for key in self.copied() if there.get(key) is None and not self.replicator.is_own_shard(key)}
+
+
+class Segment:
+    """One shard's replication."""
+
+    def __init__(
+        self, shard: str, view: View, *, clock: Clock = _SYSTEM, observe: Callable[[Any], None] = lambda fact: None
+    ) -> None:
+        """Replicate what that shard holds; the view says whether its store goes on from what was seen of it."""
+        self.shard = shard
+        self.lease = Lease(shard, clock=clock)
+        self.replicators = tuple(Replicator(resource, self) for resource in REPLICATED)
+        self.controllers = tuple(replicator.controller() for replicator in self.replicators)
+        self.replicated: tuple[Replicated, ...] = ()
+        """What is known of each resource; empty until it is fed."""
+        self._view = view
+        self._observe = observe
+        self._wake = Event()
+        self._slices = Slices()
+
+    @property
+    def held(self) -> bool:
+        """Whether anything may be written into it at this moment."""
+        return self.lease.held
+
+    def annotations(self) -> dict[str, str]:
+        """Return what the copy of the own Shard is made with."""
+        return self.lease.annotations()
+
+    @property
+    def is_doubted(self) -> bool:
+        """Whether the local store is another one than what the copies are of, or older, and nobody has adopted it."""
+        return self._view.local_is_doubted or self.lease.inherited is not None
+
+    def feed(self, manager: Manager) -> None:
+        """Say where everything is known from; the Manager must not have begun."""
+        self.replicated = tuple(
+            Replicated(one, manager.informer(one.resource), manager.informer(one.resource, CACHE))
+            for one in self.replicators
+        )
+        client = manager.servers[CACHE].client(ROOT, self.shard)
+        self.lease.feed(client, manager.informer(SHARDS), manager.informer(SHARDS, CACHE))
+
+    async def run(self) -> None:
+        """Keep the segment, until cancelled or released; to run beside the Manager.
+
+        Raises `ConfigurationError` when it is another process'.
+        """
+        await self._view.ready.wait()  # until then nobody knows whether the store is doubted
+        with self.lease.taken.listening(self._take):
+            async with background(self._follow(), *map(self._await_copies, self.replicated)):
+                await self.lease.run()
+
+    async def release(self) -> None:
+        """Let the segment go; for when the Manager has stopped."""
+        await self.lease.release()
+
+    async def adopt(self) -> int:
+        """Take the local store for what it is: let go what it lacks; return how many copies that were."""
+        count = sum(len(one.replicator.held) for one in self.replicated)
+        await self._lift_doubt()
+        return count
+
+    def busy(self) -> Iterator[tuple[str, bool]]:
+        """Yield what is still to be done, and whether that takes nothing but turns of the loop."""
+        if not self.held:
+            yield f"the lease of the segment is {self.lease.state}", False
+        if self._wake.is_set():
+            yield "the segment is to be compared with what is at home", True
+
+    # Following the lease
+
+    def _take(self, taken: Taken) -> None:
+        self._wake.set()
+        self._observe(taken)
+
+    async def _await_copies(self, one: Replicated) -> None:
+        with suppress(NotSynced):  # a stop comes together with the cancellation, and of the two the error would win
+            await one.copies.wait_synced()
+            self._wake.set()
+
+    async def _follow(self) -> None:
+        """Have everything visited when the segment was taken, and see whether anything is missing."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            if self.held:
+                await self._visit_all()
+                if self.is_doubted and self._is_whole():
+                    await self._lift_doubt()
+
+    async def _visit_all(self) -> None:
+        for one in self.replicated:
+            for key in one.originals() | one.copied():
+                one.replicator.again.send((key,))
+                if self._slices.over():
+                    await self._slices.turn()
+
+    def _is_whole(self) -> bool:
+        """Say whether the local store lacks nothing of all that is known: then there is nothing to doubt."""
+        is_seen_whole = not any(entry.source == "local" for entry in self._view.held())
+        return is_seen_whole and all(one.synced and not one.extra() for one in self.replicated)
+
+    async def _lift_doubt(self) -> None:
+        await self._view.adopt_local()
+        self.lease.adopt()
+        for one in self.replicated:
+            one.replicator.adopt()
+        await self._visit_all()
