@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from controllers.copies import HOLDER
 from controllers.kinds import EXPORTS, LOGICAL_CLUSTERS, SHARDS, SLICES
 from informers import Client, NotFound, Object, Resource
 from kcpctl.apiserver import stored
@@ -36,7 +37,7 @@ def essence(obj: Object[Any], *left_out: str) -> dict[str, Any]:
     body["metadata"]["annotations"] = {
         key: value
         for key, value in (body["metadata"].get("annotations") or {}).items()
-        if key not in ORIGINALS and key not in ("kcp.io/shard", "kcp.io/cluster")
+        if key not in ORIGINALS and key not in ("kcp.io/shard", "kcp.io/cluster", HOLDER)
     }
     return body
 
