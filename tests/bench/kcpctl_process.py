@@ -1,4 +1,4 @@
-"""`python -m kcpctl run` as a process of its own, from exec to ready to its end."""
+"""`python -m kcpctl run` or `cache` as a process of its own, from exec to ready to its end."""
 
 import signal
 import socket
@@ -24,28 +24,34 @@ _ENDS_WITHIN = 20.0
 class Running(NamedTuple):
     """A process that is ready."""
 
+    data_dir: Path
     pid: int
     port: int
     ready_after: float
     """Seconds from exec to the first 200 of /readyz."""
     cpu: float
     """Seconds of CPU time that it has used by then."""
+    started: float
+    """When it was executed, as `time.perf_counter` counts."""
 
 
 @contextmanager
-def running(data_dir: Path, *options: str) -> Iterator[Running]:
-    """Run it beside the block, over the data directory; raises `Missing` when it does not become ready."""
-    port = _free_port()
-    command = [sys.executable, "-m", "kcpctl", "run", "--port", str(port), "--data-dir", str(data_dir), *options]
+def running(data_dir: Path, *options: str, command: str = "run", port: int = 0) -> Iterator[Running]:
+    """Run it beside the block, over the data directory; raises `Missing` when it does not become ready.
+
+    Port 0 is any that is free.
+    """
+    port = port or _free_port()
+    program = [sys.executable, "-m", "kcpctl", command, "--port", str(port), "--data-dir", str(data_dir), *options]
     with tempfile.TemporaryFile("w+") as said:
         started = time.perf_counter()
-        process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+        process = subprocess.Popen(program, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
         try:
             ready_after = _wait_ready(process, port, started)
             if ready_after is None:
                 said.seek(0)
-                raise Missing(f"{' '.join(command)}: not ready; it said: {complaint(said.read())}")
-            yield Running(process.pid, port, ready_after, cpu_of(process.pid))
+                raise Missing(f"{' '.join(program)}: not ready; it said: {complaint(said.read())}")
+            yield Running(data_dir, process.pid, port, ready_after, cpu_of(process.pid), started)
         finally:
             _end(process)
 

@@ -1,6 +1,7 @@
 """Measuring: each program a few times in fresh processes, once however many rows ask for it."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from statistics import median
 
 from tests.bench.contestants import Informer
@@ -9,11 +10,24 @@ from tests.bench.programs import Figures, Missing, printed, replaying
 from tests.bench.rows import Baseline
 
 
+@dataclass(frozen=True)
+class Sizes:
+    """How much there is of everything where several shards are measured."""
+
+    objects: int = 1_000
+    """APIExports, and as many APIExportEndpointSlices."""
+    shards: int = 100
+    """Where one slice lists many."""
+    delays: int = 60
+    """Writes whose way to the cache is timed."""
+
+
 class Laboratory:
     """Remembers what it has measured, also that something could not be."""
 
-    def __init__(self, runs: int, say: Callable[[str], None]) -> None:
+    def __init__(self, runs: int, say: Callable[[str], None], sizes: Sizes = Sizes()) -> None:
         """Let every figure be the median of so many runs; progress goes to `say`."""
+        self.sizes = sizes
         self._runs = runs
         self._say = say
         self._known: dict[tuple[str, ...], Figures | Missing] = {}

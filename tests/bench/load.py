@@ -1,23 +1,19 @@
 """Filling a running server with objects, through its API, with the credentials of its admin kubeconfig."""
 
 import asyncio
-import base64
-import ssl
-import tempfile
-from asyncio import TaskGroup
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import aiohttp
-import yaml
+from informers.tasks import together
+from tests.bench.api import Api, connected
 
 _CLIENTS = 16
 
-
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
 SLICES = "/apis/apis.kcp.io/v1alpha1/apiexportendpointslices"
-_EXPORTS = "/apis/apis.kcp.io/v1alpha1/apiexports"
+EXPORTS = "/apis/apis.kcp.io/v1alpha1/apiexports"
+SHARDS = "/apis/core.kcp.io/v1alpha1/shards"
 _KCP = "apis.kcp.io/v1alpha1"
 
 Creation = tuple[str, dict[str, Any]]
@@ -30,52 +26,50 @@ def fill(data_dir: Path, objects: Iterator[Creation]) -> None:
 
 
 async def _fill(kubeconfig: Path, objects: Iterator[Creation]) -> None:
-    server, headers, trust = access(kubeconfig)
-    connector = aiohttp.TCPConnector(ssl=trust, limit=_CLIENTS)
-    async with aiohttp.ClientSession(connector=connector, headers=headers) as session, TaskGroup() as group:
-        for _ in range(_CLIENTS):
-            group.create_task(_create_all(session, server, objects))
+    async with connected(kubeconfig, limit=_CLIENTS) as api:
+        await create_all(api, objects)
 
 
-async def _create_all(session: aiohttp.ClientSession, server: str, objects: Iterator[Creation]) -> None:
+async def create_all(api: Api, objects: Iterator[Creation]) -> None:
+    """Create every object, with a few clients at once; raises `Refused`."""
+    await together(*(_create(api, objects) for _ in range(_CLIENTS)))
+
+
+async def _create(api: Api, objects: Iterator[Creation]) -> None:
     for path, body in objects:  # shared by all clients: each takes the next one
-        async with session.post(server + path, json=body) as answer:
-            if answer.status != 201:
-                raise RuntimeError(f"POST {path}: expected 201, found {answer.status}: {await answer.text()}")
-
-
-def access(kubeconfig: Path) -> tuple[str, dict[str, str], ssl.SSLContext]:
-    """Return server, headers and TLS settings of a kubeconfig's current context."""
-    config = yaml.safe_load(kubeconfig.read_text())
-    context = _named(config["contexts"], config["current-context"])["context"]
-    cluster = _named(config["clusters"], context["cluster"])["cluster"]
-    user = _named(config["users"], context["user"])["user"]
-    trust = ssl.create_default_context(cadata=_decoded(cluster["certificate-authority-data"]))
-    if "client-certificate-data" in user:
-        with tempfile.NamedTemporaryFile("w") as pair:
-            pair.write(_decoded(user["client-certificate-data"]) + _decoded(user["client-key-data"]))
-            pair.flush()
-            trust.load_cert_chain(pair.name)
-    headers = {"Authorization": f"Bearer {user['token']}"} if "token" in user else {}
-    return cluster["server"], headers, trust
-
-
-def _named(entries: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    return next(entry for entry in entries if entry["name"] == name)
-
-
-def _decoded(text: str) -> str:
-    return base64.b64decode(text).decode()
+        await api.send("POST", path, body)
 
 
 def workspace(objects: int, slices: int) -> Iterator[Creation]:
     """Yield so many objects in all: one APIExport, that many APIExportEndpointSlices of it, and ConfigMaps."""
-    yield _EXPORTS, {"apiVersion": _KCP, "kind": "APIExport", "metadata": {"name": "widgets"}, "spec": {}}
-    for number in range(slices):
-        metadata = {"name": f"widgets-{number:04d}"}
-        spec = {"export": {"name": "widgets"}}
-        yield SLICES, {"apiVersion": _KCP, "kind": "APIExportEndpointSlice", "metadata": metadata, "spec": spec}
+    yield _export("widgets")
+    yield from (_slice(f"widgets-{number:04d}", "widgets") for number in range(slices))
     yield from _configmaps(objects - slices - 1)
+
+
+def many_exports(count: int) -> Iterator[Creation]:
+    """Yield APIExports."""
+    return (_export(f"export-{number:04d}") for number in range(count))
+
+
+def many_slices(count: int) -> Iterator[Creation]:
+    """Yield an APIExportEndpointSlice of each of these APIExports."""
+    return (_slice(f"slice-{number:04d}", f"export-{number:04d}") for number in range(count))
+
+
+def shard(name: str, url: str) -> Creation:
+    """Return a Shard that publishes this URL."""
+    spec = {"baseURL": url, "externalURL": url, "virtualWorkspaceURL": url}
+    return SHARDS, {"apiVersion": "core.kcp.io/v1alpha1", "kind": "Shard", "metadata": {"name": name}, "spec": spec}
+
+
+def _export(name: str) -> Creation:
+    return EXPORTS, {"apiVersion": _KCP, "kind": "APIExport", "metadata": {"name": name}, "spec": {}}
+
+
+def _slice(name: str, export: str) -> Creation:
+    spec = {"export": {"name": export}}
+    return SLICES, {"apiVersion": _KCP, "kind": "APIExportEndpointSlice", "metadata": {"name": name}, "spec": spec}
 
 
 def _configmaps(count: int) -> Iterator[Creation]:

@@ -9,75 +9,51 @@ import asyncio
 import json
 import tempfile
 from asyncio import TaskGroup
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
-import aiohttp
-
+from tests.bench.api import Api, Body, connected
 from tests.bench.kcpctl_process import running
-from tests.bench.load import CONFIGMAPS, SLICES, access, fill, workspace
+from tests.bench.load import CONFIGMAPS, SLICES, fill, shard, workspace
 from tests.bench.loop_controller import NAME
 from tests.bench.programs import ROOT
 
 OBJECTS = 30_000
 FANNED_OUT = 3_000
-_SHARDS = "/apis/core.kcp.io/v1alpha1/shards"
 _CONTROLLER = ROOT / "tests/bench/loop_controller.py"
 _SECOND = "https://second.example.com:6443"
 _WITHIN = 120.0
 
-Body = dict[str, Any]
+
+async def phase(api: Api) -> Body:
+    """Return what the measuring controller has written."""
+    data: Body = (await api.read(f"{CONFIGMAPS}/{NAME}"))["data"]
+    return data
 
 
-class Api:
-    """Requests to one workspace of the server under test."""
-
-    def __init__(self, session: aiohttp.ClientSession, server: str) -> None:
-        self._session = session
-        self._server = server
-
-    async def send(self, method: str, path: str, body: Body | None = None) -> bytes:
-        """Send a request and return the answer's body, unread: what reading costs is not the server's affair."""
-        headers = {"Content-Type": "application/merge-patch+json" if method == "PATCH" else "application/json"}
-        async with self._session.request(method, self._server + path, json=body, headers=headers) as answer:
-            found = await answer.read()
-            if answer.status >= 300:
-                raise RuntimeError(f"{method} {path}: expected success, found {answer.status}: {found[:200]!r}")
-            return found
-
-    async def phase(self) -> Body:
-        """Return what the measuring controller has written."""
-        data: Body = json.loads(await self.send("GET", f"{CONFIGMAPS}/{NAME}"))["data"]
-        return data
-
-    async def until(self, phase: str) -> Body:
-        """Wait until the measuring controller has come so far."""
-        async with asyncio.timeout(_WITHIN):
-            while (found := await self.phase())["phase"] != phase:
-                await asyncio.sleep(0.02)
-        return found
+async def until(api: Api, wanted: str) -> Body:
+    """Wait until the measuring controller has come so far."""
+    async with asyncio.timeout(_WITHIN):
+        while (found := await phase(api))["phase"] != wanted:
+            await asyncio.sleep(0.02)
+    return found
 
 
 async def measure(api: Api, root: Api) -> dict[str, float]:
     """Have the loop measured while everything happens at once."""
     asked = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": NAME}, "data": {"phase": "begin"}}
     await api.send("POST", CONFIGMAPS, asked)
-    await api.until("measuring")
+    await until(api, "measuring")
     async with TaskGroup() as group:
         group.create_task(api.send("GET", CONFIGMAPS))
         group.create_task(fan_out(api, root))
     await api.send("PATCH", f"{CONFIGMAPS}/{NAME}", {"data": {"phase": "end"}})
-    found = await api.until("measured")
+    found = await until(api, "measured")
     return {"loop_block_ms": float(found["block_ms"]), "loop_work_ms": float(found["work_ms"])}
 
 
 async def fan_out(api: Api, root: Api) -> None:
     """Add a shard, and wait until every slice lists its URL."""
-    spec = {"baseURL": _SECOND, "externalURL": _SECOND, "virtualWorkspaceURL": _SECOND}
-    shard = {"apiVersion": "core.kcp.io/v1alpha1", "kind": "Shard", "metadata": {"name": "second"}, "spec": spec}
-    await root.send("POST", _SHARDS, shard)
+    await root.send("POST", *shard("second", _SECOND))
     last = f"{SLICES}/widgets-{FANNED_OUT - 1:04d}"
     async with asyncio.timeout(_WITHIN):
         while _SECOND.encode() not in await api.send("GET", last):
@@ -86,18 +62,9 @@ async def fan_out(api: Api, root: Api) -> None:
             await asyncio.sleep(0.2)
 
 
-@asynccontextmanager
-async def connected(data_dir: Path) -> AsyncIterator[tuple[Api, Api]]:
-    """Give the current workspace and the root workspace of the server under test."""
-    server, headers, trust = access(data_dir / "admin.kubeconfig")
-    connector = aiohttp.TCPConnector(ssl=trust)
-    async with aiohttp.ClientSession(connector=connector, headers=headers) as session:
-        yield Api(session, server), Api(session, f"{server.partition('/clusters/')[0]}/clusters/root")
-
-
 async def _measured(data_dir: Path) -> dict[str, float]:
-    async with connected(data_dir) as (api, root):
-        return await measure(api, root)
+    async with connected(data_dir / "admin.kubeconfig") as api:
+        return await measure(api, api.at("/clusters/root"))
 
 
 def main() -> None:

@@ -51,6 +51,11 @@ def resident_of(process: int) -> int:
     return _status(str(process), "VmRSS")
 
 
+def peak_of(process: int) -> int:
+    """Return the most bytes that were ever resident of another process."""
+    return _status(str(process), "VmHWM")
+
+
 def cpu_of(process: int) -> float:
     """Return the seconds, user and system, that another process has used."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
