@@ -133,11 +133,12 @@ def decide(
         return Decision(tuple(urls), (), chosen.unusable)
     held = [_held(chosen.wanted[frame], frame.around(path)) for frame in chosen.held]
     wanted = set(urls)
-    for url in dict.fromkeys(published):
-        if url not in wanted:
-            held += _unaccounted(url, path, export, shards, chosen, has_left)
-    kept = {one.what for one in held}
-    return Decision(tuple(sorted(wanted | kept)), tuple(sorted(held, key=lambda h: h.what)), chosen.unusable)
+    for url in dict.fromkeys([one for one in published if one not in wanted]):
+        held += _unaccounted(url, path, export, shards, chosen, has_left)
+    if not held:
+        return Decision(tuple(urls), (), chosen.unusable)
+    kept = wanted.union(one.what for one in held)
+    return Decision(tuple(sorted(kept)), tuple(sorted(held, key=lambda h: h.what)), chosen.unusable)
 
 
 def _held(shard: SeenShard, url: str) -> Held:

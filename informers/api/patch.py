@@ -2,7 +2,11 @@
 
 from typing import Any
 
+import msgspec
+
 JSON = Any
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 def diff(old: JSON, new: JSON) -> JSON:
@@ -36,8 +40,16 @@ def apply(document: JSON, patch: JSON) -> JSON:
 
 def same(one: JSON, other: JSON) -> bool:
     """Say whether two documents are equal as JSON: unlike Python's `==`, `1` and `true` differ."""
+    if one != other:
+        return False
+    if not isinstance(one, dict | list):
+        return isinstance(one, bool) == isinstance(other, bool)
+    return _encode(one) == _encode(other) or _same(one, other)  # mostly a tenth of the time
+
+
+def _same(one: JSON, other: JSON) -> bool:
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[k], other[k]) for k in one)
+        return one.keys() == other.keys() and all(_same(one[k], other[k]) for k in one)
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(map(_same, one, other))
     return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)

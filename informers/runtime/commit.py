@@ -1,6 +1,5 @@
 """The commit: from a reconciler's wish to the fewest writes that make it true."""
 
-from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Generic, TypeVar
 
@@ -128,14 +127,15 @@ async def _send_applied(obj: Object[T], fields: JSON, subresource: str, to: Targ
 
 def plain(wish: Any) -> JSON:
     """Return the wish as a JSON object without nulls, which would otherwise differ for ever from what is stored."""
-    found = _without_nulls(msgspec.to_builtins(wish))
+    encoded = msgspec.json.encode(wish)
+    found = msgspec.json.decode(encoded)
     if not isinstance(found, dict):
         raise TypeError(f"expected a mapping or a model in the Result, found {type(wish).__name__}")
-    return found
+    return _without_nulls(found) if b"null" in encoded else found
 
 
 def _without_nulls(value: Any) -> Any:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {name: _without_nulls(inner) for name, inner in value.items() if inner is not None}
     if isinstance(value, list):
         return [_without_nulls(inner) for inner in value]

@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
-SMALL = 8 * 1024
+SMALL = 32 * 1024
 """Bytes that are worked on at once: the worst take some milliseconds, and a change of threads takes a tenth of one."""
 
 _THREADS = 2
