@@ -8,7 +8,7 @@ import msgspec
 from informers.clock import Clock, SystemClock
 from kcpctl.apiserver import durations
 from kcpctl.apiserver.call import Call, Query
-from kcpctl.apiserver.exchange import ANONYMOUS, Answer, Incoming, User
+from kcpctl.apiserver.exchange import ANONYMOUS, Answer, BrokenOff, Incoming, User
 from kcpctl.apiserver.failures import Failure, bad_request, failure, internal, not_built, path_not_found
 from kcpctl.apiserver.http import answers, resources
 from kcpctl.apiserver.http.auth import Authenticator, authorize, refuse_impersonation
@@ -16,7 +16,7 @@ from kcpctl.apiserver.http.discovery import Discovery
 from kcpctl.apiserver.http.health import Health
 from kcpctl.apiserver.http.openapi.site import OpenApi
 from kcpctl.apiserver.http.site import Site
-from kcpctl.apiserver.http.streams import close
+from kcpctl.apiserver.http.streams import begun, close
 from kcpctl.apiserver.mounts import Mount, Scoped
 from kcpctl.apiserver.routing import Target, find, parse
 
@@ -99,7 +99,7 @@ class ApiServer:
             query = _query(incoming)
             user = self._authenticate(incoming)
             refuse_impersonation(incoming)
-            answer = await self._answer(incoming, query, user)
+            answer = await begun(await self._answer(incoming, query, user))
         except Failure as refused:
             answer = answers.failed(refused, incoming.headers, query)
         except Exception as unexpected:  # noqa: BLE001 - the last line: the client gets a 500, the observer the error
@@ -244,7 +244,7 @@ class _ObservedStream:
             raise
         except Exception as error:
             self._ending.reached(error)
-            raise
+            raise BrokenOff("an unexpected error, see the server's log") from error
 
     async def aclose(self) -> None:
         """Close the stream."""

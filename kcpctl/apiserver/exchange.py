@@ -36,10 +36,15 @@ class Incoming(msgspec.Struct, frozen=True):
     """Whom the connection proves (client certificate, in-process caller); None when it proves nobody."""
 
 
+class BrokenOff(ConnectionError):
+    """An answer failed halfway; its maker has told of the reason, and the client is told by the connection's end."""
+
+
 class Answer(msgspec.Struct, frozen=True):
     """One response: a whole body, or a stream of chunks that is flushed chunk by chunk.
 
-    Whoever consumes a stream closes it (`aclose`) when the client has gone.
+    A stream that is not live is a large one. Where it fails, it raises `BrokenOff`. Whoever consumes a stream closes it
+    (`aclose`) when the client has gone.
     """
 
     status: int

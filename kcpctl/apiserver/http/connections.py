@@ -119,9 +119,7 @@ def refusal(failure: Failure, request: BaseRequest) -> web.Response:
     return whole(answers.finished(answers.failed(failure, headers, Query()), headers))
 
 
-def whole(answer: Answer, body: bytes | None = None) -> web.Response:
-    """Return an answer that is sent in one piece; `body` takes the place of a stream."""
-    if body is None:
-        assert isinstance(answer.body, bytes)
-        body = answer.body
-    return web.Response(body=body, status=answer.status, headers=[*answer.headers, SERVER])
+def whole(answer: Answer) -> web.Response:
+    """Return an answer that is sent in one piece."""
+    assert isinstance(answer.body, bytes)
+    return web.Response(body=answer.body, status=answer.status, headers=[*answer.headers, SERVER])

@@ -97,30 +97,15 @@ class Listening:
 
     async def _answer(self, request: BaseRequest, incoming: Incoming) -> web.StreamResponse:
         answer = await self._app(incoming)
-        accepts_gzip = "gzip" in incoming.headers.get("accept-encoding", "")
-        if not isinstance(answer.body, bytes):
-            return await self._stream(request, answer, accepts_gzip)
-        if accepts_gzip and len(answer.body) > streams.GZIP_OVER:
-            return await self._send(request, answer, streams.gzipped(streams.pieces(answer.body)), gzip=True)
-        return whole(answer)
-
-    async def _stream(self, request: BaseRequest, answer: Answer, accepts_gzip: bool) -> web.StreamResponse:
-        """Send a stream, and close it whatever happens, as soon as the client has gone."""
-        assert not isinstance(answer.body, bytes)
-        stream = answer.body
+        gzip = not answer.live and "gzip" in incoming.headers.get("accept-encoding", "")
+        if isinstance(answer.body, bytes):
+            if not gzip or len(answer.body) <= streams.GZIP_OVER:
+                return whole(answer)
+            return await self._send(request, answer, streams.pieces(answer.body), gzip=True)
         try:
-            if answer.live:
-                return await self._send(request, answer, stream, gzip=False)
-            seen: list[bytes] = []
-            large = await streams.is_large(stream, seen)
-            if not large:
-                return whole(answer, b"".join(seen))
-            chained = streams.chained(seen, stream)
-            if accepts_gzip:
-                return await self._send(request, answer, streams.gzipped(chained), gzip=True)
-            return await self._send(request, answer, chained, gzip=False)
+            return await self._send(request, answer, answer.body, gzip=gzip)
         finally:
-            await streams.close(stream)
+            await streams.close(answer.body)  # whatever happened, and as soon as the client has gone
 
     async def _send(
         self, request: BaseRequest, answer: Answer, stream: AsyncIterator[bytes], *, gzip: bool
@@ -129,6 +114,7 @@ class Listening:
         if gzip:
             response.headers["Content-Encoding"] = "gzip"
             response.headers.add("Vary", "Accept-Encoding")
+            stream = streams.gzipped(stream)
         if self._stopping:
             response.force_close()
         await response.prepare(request)

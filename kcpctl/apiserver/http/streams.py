@@ -1,9 +1,14 @@
-"""Streams of chunks: closing them, and compressing what is large."""
+"""Streams of chunks: beginning and closing them, and compressing what is large."""
 
 import asyncio
 import zlib
+from collections import deque
 from collections.abc import AsyncIterator
 from typing import Any
+
+import msgspec
+
+from kcpctl.apiserver.exchange import Answer
 
 GZIP_OVER = 128 * 1024
 """Smaller answers are never compressed."""
@@ -18,23 +23,43 @@ async def close(stream: AsyncIterator[Any]) -> None:
         await aclose()
 
 
-async def is_large(stream: AsyncIterator[bytes], seen: list[bytes]) -> bool:
-    """Read from the stream into `seen` until it is clear whether it is worth compressing."""
-    size = 0
-    async for chunk in stream:
-        seen.append(chunk)
-        size += len(chunk)
-        if size > GZIP_OVER:
-            return True
-    return False
+async def begun(answer: Answer) -> Answer:
+    """Return the answer read so far that it is whole, or larger than `GZIP_OVER`; a live one as it is.
+
+    What fails until then is raised here, while the client can still be told.
+    """
+    if answer.live or isinstance(answer.body, bytes):
+        return answer
+    stream, seen, size = answer.body, list[bytes](), 0
+    try:
+        while size <= GZIP_OVER:
+            if (chunk := await anext(stream, None)) is None:
+                await close(stream)
+                return msgspec.structs.replace(answer, body=b"".join(seen))
+            seen.append(chunk)
+            size += len(chunk)
+    except BaseException:
+        await close(stream)
+        raise
+    return msgspec.structs.replace(answer, body=_Begun(seen, stream))
 
 
-async def chained(seen: list[bytes], stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Yield what was read already, then the rest."""
-    for chunk in seen:
-        yield chunk
-    async for chunk in stream:
-        yield chunk
+class _Begun:
+    """A stream of which some was read already."""
+
+    def __init__(self, seen: list[bytes], rest: AsyncIterator[bytes]) -> None:
+        self._seen = deque(seen)
+        self._rest = rest
+
+    def __aiter__(self) -> "_Begun":
+        return self
+
+    async def __anext__(self) -> bytes:
+        return self._seen.popleft() if self._seen else await anext(self._rest)
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        await close(self._rest)
 
 
 async def pieces(body: bytes) -> AsyncIterator[bytes]:

@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
+import aiohttp
 import msgspec
 import pytest
 
@@ -15,10 +17,11 @@ from kcpctl.apiserver.exchange import Answer, Incoming, User
 from kcpctl.apiserver.failures import not_built
 from kcpctl.apiserver.http.auth import Authentication
 from kcpctl.apiserver.http.health import Health
-from kcpctl.apiserver.http.streams import close
+from kcpctl.apiserver.http.server import serving
+from kcpctl.apiserver.http.streams import GZIP_OVER, close
 from kcpctl.apiserver.keys import object_key
 from kcpctl.apiserver.mounts import Mount, Scoped, Single
-from kcpctl.apiserver.served import Served
+from kcpctl.apiserver.served import Column, Served
 from kcpctl.apiserver.storage.memory import MemoryStorage
 from kcpctl.apiserver.world import World
 from tests.kcpctl.apiserver.kinds import ALL, CONFIGMAPS, PLANETS, WIDGETS, FixedCatalog, kind
@@ -28,6 +31,9 @@ CONFIGS = "/api/v1/namespaces/default/configmaps"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 METADATA_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 RELIC = 'old.example.com/v1 "Relic" is deprecated'
+LETTERS = kind(
+    "example.com", "v1", "letters", "Letter", is_custom=True, columns=(Column("Text", "string", lambda o: o["text"]),)
+)
 OLD = kind("old.example.com", "v1", "relics", "Relic", is_custom=True, deprecation=RELIC)
 
 
@@ -36,7 +42,7 @@ class Server:
 
     def __init__(self, **mounts: Mount) -> None:
         self.clock = VirtualClock()
-        self.world = World(MemoryStorage(clock=self.clock), FixedCatalog((*ALL, OLD)), clock=self.clock)
+        self.world = World(MemoryStorage(clock=self.clock), FixedCatalog((*ALL, OLD, LETTERS)), clock=self.clock)
         self.seen: list[Seen] = []
         self.app = ApiServer(
             {"": Mount(self.world, Single()), **mounts},
@@ -56,6 +62,20 @@ class Server:
         if isinstance(answer.body, bytes) or answer.live:
             return answer
         return msgspec.structs.replace(answer, body=b"".join([chunk async for chunk in answer.body]))
+
+    @asynccontextmanager
+    async def letters(self) -> AsyncIterator[aiohttp.ClientResponse]:
+        """Ask for the table of all letters on a socket."""
+
+        async def as_root(incoming: Incoming) -> Answer:
+            return await self.app(msgspec.structs.replace(incoming, peer=ROOT))
+
+        async with (
+            serving(as_root, port=0) as server,
+            aiohttp.ClientSession(headers={"Accept": TABLE}) as http,
+            http.get(f"{server.address}/apis/example.com/v1/letters") as got,
+        ):
+            yield got
 
     async def store(self, served: Served, name: str, **other: Any) -> None:
         """Put an object into the store, as a write would."""
@@ -233,6 +253,33 @@ async def test_an_unexpected_error_tells_the_client_nothing_and_the_observer_eve
     assert (answer.status, json(answer)["reason"]) == (500, "InternalError")
     assert b"secret" not in raw(answer)
     assert isinstance(server.seen[0].error, ZeroDivisionError)
+
+
+async def test_a_list_that_cannot_be_written_is_a_failure_that_is_told_once(
+    server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    await server.store(LETTERS, "without")
+
+    async with server.letters() as got:
+        assert (got.status, (await got.json())["reason"]) == (500, "InternalError")
+
+    assert [(seen.status, type(seen.error)) for seen in server.seen] == [(500, KeyError)]
+    assert not caplog.records
+
+
+async def test_a_long_list_that_cannot_be_written_to_its_end_breaks_off_and_is_told_once(
+    server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    await server.store(LETTERS, "long", text="x" * 2 * GZIP_OVER)
+    await server.store(LETTERS, "without")
+
+    async with server.letters() as got:
+        assert got.status == 200
+        with pytest.raises(aiohttp.ClientPayloadError):
+            await got.read()
+
+    assert [(seen.status, type(seen.error)) for seen in server.seen] == [(200, KeyError)]
+    assert not caplog.records
 
 
 async def test_a_deprecated_version_warns_on_every_request(server: Server) -> None:

@@ -238,13 +238,18 @@ async def test_a_taken_port_is_an_error_of_its_own() -> None:
     assert str(server.port) in str(caught.value)
 
 
-@pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize(
-    ("body", "accepts", "compressed"),
-    [(BIG, "gzip", True), (BIG, "identity", False), (BIG[:-16], "gzip", False)],
+    ("body", "streamed", "accepts", "compressed"),
+    [
+        (BIG, True, "gzip", True),
+        (BIG, True, "identity", False),
+        (BIG, False, "gzip", True),
+        (BIG, False, "identity", False),
+        (BIG[:-16], False, "gzip", False),
+    ],
 )
 async def test_only_large_answers_are_compressed_and_only_where_that_is_accepted(
-    streamed: bool, body: bytes, accepts: str, compressed: bool
+    body: bytes, streamed: bool, accepts: str, compressed: bool
 ) -> None:
     def answer() -> Answer:
         if not streamed:
