@@ -16,6 +16,7 @@ from informers.cache.recovery import Trouble
 from informers.client.records import Retried, WarningReceived
 from informers.runtime import facts as runtime
 from informers.runtime.facts import Outcome
+from kcpctl.overheard import Overheard
 from kcpctl.places import place_of
 from kcpctl.slim import without
 
@@ -47,6 +48,7 @@ def configure(log_format: str, verbose: int) -> None:
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
+    logging.lastResort = Overheard(structlog.get_logger())
 
 
 def logger() -> Log:

@@ -2,6 +2,8 @@
 
 import io
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -91,6 +93,7 @@ def test_facts_of_other_kinds_are_left_alone() -> None:
 def test_json_lines_hold_one_line_a_fact(monkeypatch: pytest.MonkeyPatch) -> None:
     out = io.StringIO()
     monkeypatch.setattr("sys.stderr", out)
+    monkeypatch.setattr("logging.lastResort", None)  # is put back, too
     before = structlog.get_config()
     try:
         configure("json", 0)
@@ -103,6 +106,37 @@ def test_json_lines_hold_one_line_a_fact(monkeypatch: pytest.MonkeyPatch) -> Non
     assert line["level"] == "warning"
 
 
+def test_what_a_library_logs_is_one_line_of_the_same_form() -> None:
+    script = """
+import logging
+from kcpctl.logs import configure
+configure("json", 0)
+try:
+    raise ValueError("one\\ntwo")
+except ValueError:
+    logging.getLogger("lib.part").exception("lost %s\\nof it", "all")
+logging.getLogger("lib").info("hello")
+"""
+    heard = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    line = json.loads(heard.stderr)
+    assert line.items() >= {"level": "error", "library": "lib.part", "said": "lost all; of it"}.items()
+    assert line["error"] == "ValueError: one; two"
+
+
+def test_what_a_library_logs_goes_only_where_it_was_sent() -> None:
+    script = """
+import logging, sys
+from kcpctl.logs import configure
+logging.basicConfig(stream=sys.stdout, format="%(message)s")
+configure("json", 0)
+logging.getLogger("lib").warning("mine")
+"""
+    heard = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert (heard.stdout, heard.stderr) == ("mine\n", "")
+
+
 def test_a_stop_names_a_few_of_the_visits_that_it_waits_for_and_counts_the_others() -> None:
     visits = tuple(("team", Key("", "", "default", f"t{number}")) for number in range(20))
 
@@ -113,7 +147,7 @@ def test_a_stop_names_a_few_of_the_visits_that_it_waits_for_and_counts_the_other
 
 def test_a_failed_visit_says_where_in_the_controller_it_failed() -> None:
     try:
-        {}["nmae"]
+        dict[str, int]()["nmae"]
     except KeyError as error:
         event, detail = told(visited(Outcome.ERROR, error), level="debug")
 
