@@ -53,6 +53,10 @@ class Rights(Protocol):
         """Return what the copy of the own Shard is made with."""
         ...
 
+    def reconsider(self) -> None:
+        """See whether anything is still to be doubted: less is held than before."""
+        ...
+
 
 class Replicator:
     """Keeps the copies of one resource equal to the local originals, while the lease of their segment is held.
@@ -77,7 +81,7 @@ class Replicator:
         """Create or update the copy, or delete it once nothing keeps the original."""
         if obj.cluster.startswith("system:") or not self._may_write(cluster):
             return None
-        self.held.discard(obj.key)
+        self._let_go(obj.key)
         copy = self._copy(obj.name, cluster)
         if obj.deleting and not obj.metadata.finalizers:
             await self._delete(copy, cluster)
@@ -109,7 +113,7 @@ class Replicator:
         if copy is not None and self._may_exist(key):
             self.held.add(key)
             return None
-        self.held.discard(key)
+        self._let_go(key)
         await self._delete(copy, cluster)
         return None
 
@@ -123,6 +127,11 @@ class Replicator:
     def _may_exist(self, key: Key) -> bool:
         """Say whether an original that is not there may exist all the same."""
         return key in self._lost or (self._rights.is_doubted and key not in self._deleted)
+
+    def _let_go(self, key: Key) -> None:
+        if key in self.held:
+            self.held.discard(key)
+            self._rights.reconsider()
 
     def _copy(self, name: str, cluster: Cluster) -> Object[Any] | None:
         return cluster.lister(self.resource, CACHE).shard(self.shard).find(name)

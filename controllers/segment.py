@@ -71,6 +71,7 @@ class Segment:
         self._view = view
         self._observe = observe
         self._wake = Event()
+        self._is_taken = False
         self._slices = Slices()
 
     @property
@@ -81,6 +82,10 @@ class Segment:
     def annotations(self) -> dict[str, str]:
         """Return what the copy of the own Shard is made with."""
         return self.lease.annotations()
+
+    def reconsider(self) -> None:
+        """See whether anything is still to be doubted."""
+        self._wake.set()
 
     @property
     def is_doubted(self) -> bool:
@@ -126,6 +131,7 @@ class Segment:
     # Following the lease
 
     def _take(self, taken: Taken) -> None:
+        self._is_taken = True
         self._wake.set()
         self._observe(taken)
 
@@ -135,14 +141,15 @@ class Segment:
             self._wake.set()
 
     async def _follow(self) -> None:
-        """Have everything visited when the segment was taken, and see whether anything is missing."""
+        """Have everything visited when the segment was taken, and see from time to time whether anything is missing."""
         while True:
             await self._wake.wait()
             self._wake.clear()
-            if self.held:
+            if self._is_taken:
+                self._is_taken = False
                 await self._visit_all()
-                if self.is_doubted and self._is_whole():
-                    await self._lift_doubt()
+            if self.held and self.is_doubted and self._is_whole():
+                await self._lift_doubt()
 
     async def _visit_all(self) -> None:
         for one in self.replicated:

@@ -21,6 +21,9 @@ class Granted:
     def annotations(self) -> dict[str, str]:
         return {}
 
+    def reconsider(self) -> None:
+        pass
+
 
 ORIGINAL = made(EXPORTS, "widgets", "c1")
 LOST = Notice(ORIGINAL, None, ORIGINAL.key, evidence=Evidence.ABSENT_IN_NEW_HISTORY)

@@ -8,7 +8,7 @@ import json
 import re
 from asyncio import Task
 from collections import defaultdict
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from random import Random
@@ -25,8 +25,9 @@ from kcpctl.apiserver.assembly import CacheServer, ShardServer
 from kcpctl.apiserver.exchange import Answer, Incoming
 from kcpctl.apiserver.http.auth import Authentication
 from kcpctl.apiserver.http.inprocess import InProcess
-from kcpctl.apiserver.storage.base import Change
+from kcpctl.apiserver.storage.base import Change, Record, Term
 from kcpctl.apiserver.storage.memory import MemoryStorage
+from kcpctl.apiserver.storage.state import State
 from kcpctl.builtin import LOCAL, Ours, all_ours
 from kcpctl.settings import RunSettings
 from kcpctl.testing import Running, wait_quiet
@@ -73,6 +74,17 @@ class Cache:
     def client(self) -> Client:
         """Return a client over all shards and clusters."""
         return Server("test", InProcess(self), scope=Scope.CACHE).client("*", "*")
+
+
+class Restored(MemoryStorage):
+    """A store that goes on from a copy of another one's data, in a term of its own."""
+
+    def __init__(
+        self, records: Iterable[Record], revision: int, identity: str, terms: Iterable[Term], clock: VirtualClock
+    ) -> None:
+        super().__init__(revision=revision, clock=clock)
+        self._state = State(self._state.history, records)
+        self._identity, self._terms = identity, (*terms, *self._terms)
 
 
 class ShardProcess:
@@ -149,18 +161,19 @@ class Site:
         deprecated_urls: bool = True,
         cache: str = "",
         is_killed: bool = False,
+        called: str = "",
     ) -> AsyncIterator[ShardProcess]:
         """Run a shard beside the block, over the store that it had when it ran before.
 
         `url` is where it is reached by everybody; `urls` tells them apart.
         `cache` may be "away" or "silent": then it refuses, or does not answer, until the test wants it. One that
-        `is_killed` does not stop in order.
+        `is_killed` does not stop in order. Two processes that are `called` the same have a store each.
         """
         clock = self.clock
         is_new = name not in self._stores
         storage = self.store(name)
-        base = url or url_of(name)
-        server = ShardServer(storage, name=name, url=base, clock=clock, rng=Random(0))
+        base, shard = url or url_of(name), called or name
+        server = ShardServer(storage, name=shard, url=base, clock=clock, rng=Random(0))
         await server.load()
         workspace = await server.create_workspace(EXAMPLE)
         requests: list[Seen] = []
@@ -170,12 +183,12 @@ class Site:
             CACHE: Server(CACHE, Network(InProcess(self.cache)), scope=Scope.CACHE, clock=clock),
         }
         self._homes[name] = {LOCAL: Home(server.world, lambda: server.at_rest), CACHE: self.cache.home}
-        settings = RunSettings(shard_name=name, shard_label=labels, deprecated_urls=deprecated_urls)
+        settings = RunSettings(shard_name=shard, shard_label=labels, deprecated_urls=deprecated_urls)
         visits = Visits()
-        view = View(self._keepers[name], home=name, clock=clock, is_new_store=is_new, observe=visits.notice)
+        view = View(self._keepers[name], home=shard, clock=clock, is_new_store=is_new, observe=visits.notice)
         ours = all_ours(settings, urls or ShardUrls(base, base, base), view, clock=clock, observe=visits.notice)
         assert ours.segment is not None
-        manager = Manager(servers, ours.controllers, observers=[visits], clock=clock, rng=Random(0))
+        manager = Manager(servers, ours.controllers, observers=[visits, ours.lives], clock=clock, rng=Random(0))
         ours.feed(manager)
         running = Running(manager, ours.controllers, visits, self._homes[name], partial(_busy, ours))
         jobs = ours.jobs(servers[LOCAL].client(), _unexpected)
@@ -208,16 +221,32 @@ class Site:
         """Let the shard begin without what it saw in earlier lives."""
         self._keepers.pop(shard, None)
 
+    async def back_up(self, shard: str) -> Callable[[], None]:
+        """Copy a shard's store; what is returned has the shard begin with that copy when it runs the next time."""
+        store = self.store(shard)
+        records, revision, terms = (await store.range("")).records, store.revision, store.terms
+
+        def restore() -> None:
+            self._stores[shard] = Restored(records, revision, store.identity, terms, self.clock)
+            self._hear(shard)
+
+        return restore
+
     def _new_store(self, shard: str) -> MemoryStorage:
+        self._stores[shard] = MemoryStorage(clock=self.clock)
+        self._hear(shard)
+        return self._stores[shard]
+
+    def _hear(self, shard: str) -> None:
+        """Note what the slices in a shard's store publish."""
+
         def heard(change: Change) -> None:
             state = json.loads(change.value or b"{}")
             where = change.key.rsplit("/", 2)
             found = [endpoint["url"] for endpoint in state.get("status", {}).get("endpoints") or ()]
             self.history.append(Published(shard, f"{where[1]}|{where[2]}", found))
 
-        storage = self._stores[shard] = MemoryStorage(clock=self.clock)
-        storage.listen(f"/registry/{SLICES.group}/{SLICES.plural}/", heard)
-        return storage
+        self._stores[shard].listen(f"/registry/{SLICES.group}/{SLICES.plural}/", heard)
 
     def losses(self) -> list[str]:
         """Return each URL that a slice published and then did not, even if it came back."""
@@ -279,6 +308,7 @@ def _busy(ours: Ours) -> Iterator[tuple[str, bool]]:
     assert ours.segment is not None  # all of ours run
     yield from ours.view.busy()
     yield from ours.segment.busy()
+    yield from ours.removals.busy()
 
 
 def _unexpected(seconds: float, error: BaseException) -> None:
