@@ -99,7 +99,7 @@ async def _left_out(plan: Iterable[Step]) -> str:
 
 
 def _tidy(outcome: Outcome, *, is_kept: bool) -> None:
-    if not is_kept and outcome.folder is not None:
+    if not is_kept:
         shutil.rmtree(outcome.folder)
 
 

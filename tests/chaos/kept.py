@@ -5,6 +5,8 @@ A file whose first line says `# open: …` shows what is not built yet: it is no
 
 from pathlib import Path
 
+from tests.chaos.plans import Step, parse, plan_of
+
 _FOLDER = Path(__file__).with_name("kept")
 _OPEN = "# open: "
 
@@ -12,6 +14,11 @@ _OPEN = "# open: "
 def kept_plans() -> list[Path]:
     """Return the files."""
     return sorted(_FOLDER.glob("*.txt"))
+
+
+def named_plan(name: str) -> list[Step]:
+    """Return a kept plan by its file's name, or a seed's by its number."""
+    return plan_of(int(name)) if name.isdigit() else parse((_FOLDER / f"{name}.txt").read_text())
 
 
 def open_reason(file: Path | None) -> str:

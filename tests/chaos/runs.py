@@ -28,8 +28,8 @@ class Outcome(NamedTuple):
     report: str
     """The plan with times, the first violation, and the slice's history around it; "" when all went well."""
     seconds: float
-    folder: Path | None
-    """Where the processes' logs and data are; None when they are not kept."""
+    folder: Path
+    """Where the processes' logs and data are; whoever asked removes them."""
 
 
 async def prepared(folder: Path) -> Beginning:

@@ -17,8 +17,7 @@ async def shrunk(plan: list[Step], outcome: Outcome, beginning: Beginning, *, si
         while at < len(plan):
             fewer = plan[:at] + plan[at + size :]
             tried = await played(fewer, beginning, silence=silence)
-            if tried.folder is not None:
-                shutil.rmtree(tried.folder)
+            shutil.rmtree(tried.folder)
             if tried.violations and _kind(tried.violations) == kind:
                 plan = fewer
             else:
