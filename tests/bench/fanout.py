@@ -12,7 +12,7 @@ from tests.bench.api import Api
 from tests.bench.laboratory import Sizes
 from tests.bench.load import SHARDS, SLICES, Creation, create_all, shard, workspace
 from tests.bench.programs import Figures, Missing
-from tests.bench.sites import all_list, cache, segment, settled, talk
+from tests.bench.sites import all_list, cache, segment, settled, spent, talk
 from tests.bench.sites import shard as running_shard
 
 _HOME = "home"
@@ -60,7 +60,9 @@ async def fanout(site: Path, sizes: Sizes) -> Figures:
             await create_all(slices, workspace(1 + sizes.objects, sizes.objects))
             await all_list(slices, sizes.shards)
             await settled(segments, slices)
-            return await _changed(segments.at(""), slices, sizes)
+            used = spent(home)
+            found = await _changed(segments.at(""), slices, sizes)
+            return {**found, "cpu": spent(home) - used}
 
 
 async def _changed(segments: Api, slices: Api, sizes: Sizes) -> Figures:

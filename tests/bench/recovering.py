@@ -13,7 +13,7 @@ from tests.bench.kcpctl_process import Running
 from tests.bench.laboratory import Sizes
 from tests.bench.load import create_all, many_exports, many_slices
 from tests.bench.programs import Figures, Missing
-from tests.bench.sites import COPIED, all_list, cache, published, settled, shard, talk, until
+from tests.bench.sites import COPIED, all_list, cache, published, settled, shard, spent, talk, until
 
 _SHARDS = ("amber", "green", "violet")
 _WITHIN = 300.0
@@ -63,11 +63,12 @@ async def recovery(site: Path, sizes: Sizes) -> Figures:
         with cache(site) as cached:
             homes = [processes.enter_context(shard(site, name)) for name in _SHARDS]
             copies = await _filled(cached, homes, sizes)
-        before = await _published(homes)
+        before, used = await _published(homes), spent(*homes)
         for file in cached.data_dir.glob("*.sqlite*"):
             file.unlink()
         with cache(site, port=cached.port) as again:
-            return await _recovered(again, homes, copies, before)
+            found = await _recovered(again, homes, copies, before)
+            return {**found, "cpu": spent(again, *homes) - used}
 
 
 async def _filled(cached: Running, homes: list[Running], sizes: Sizes) -> frozenset[Copy]:

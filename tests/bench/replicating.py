@@ -15,7 +15,7 @@ from tests.bench.laboratory import Sizes
 from tests.bench.load import EXPORTS, SLICES, create_all, many_exports, many_slices
 from tests.bench.measure import peak_of, resident_of
 from tests.bench.programs import Figures, Missing
-from tests.bench.sites import all_list, cache, settled, shard, talk
+from tests.bench.sites import all_list, cache, settled, shard, spent, talk
 
 _HOME = "home"
 _BETWEEN = 1 / 3
@@ -63,14 +63,15 @@ async def many(site: Path, sizes: Sizes) -> Figures:
     """Create APIExports as fast as they are taken, and wait until all are in the cache."""
     arrivals = Arrivals()
     names = [body["metadata"]["name"] for _, body in many_exports(sizes.objects)]
-    async with _pair(site) as (_, workspace, segments):
-        revision = await segments.revision(EXPORTS)
+    async with _pair(site) as (home, workspace, segments):
+        revision, used = await segments.revision(EXPORTS), spent(home)
         async with background(arrivals.follow(segments, EXPORTS, revision)):
             began = time.perf_counter()
             await create_all(workspace, many_exports(sizes.objects))
             answered = time.perf_counter()
             await arrivals.wait(names)
-    return {"seconds": max(arrivals.at[name] for name in names) - began, "answered": answered - began}
+            cpu = spent(home) - used
+    return {"seconds": max(arrivals.at.values()) - began, "answered": answered - began, "cpu": cpu}
 
 
 async def each(site: Path, sizes: Sizes) -> Figures:

@@ -9,6 +9,7 @@ from pathlib import Path
 from tests.bench.api import Api, Body, connected
 from tests.bench.kcpctl_process import Running, running
 from tests.bench.load import EXPORTS, SHARDS, SLICES
+from tests.bench.measure import cpu_of
 from tests.bench.programs import Missing
 
 COPIED = (SHARDS, EXPORTS, SLICES)
@@ -40,6 +41,11 @@ def talk(process: Running) -> AbstractAsyncContextManager[Api]:
 def segment(name: str, cluster: str) -> str:
     """Return the prefix of one cluster in a shard's segment of the cache."""
     return f"/services/cache/shards/{name}/clusters/{cluster}"
+
+
+def spent(*processes: Running) -> float:
+    """Return the seconds of CPU time that processes have used together; what else the machine does is not in it."""
+    return sum(cpu_of(process.pid) for process in processes)
 
 
 async def until(what: str, check: Callable[[], Awaitable[bool]]) -> None:
