@@ -13,8 +13,10 @@ from kcpctl.workspaces import CREATE
 
 
 @asynccontextmanager
-async def answering_commands(settings: RunSettings, found: Ground, report: Callable[[], Report]) -> AsyncIterator[None]:
-    """Answer `status` and others; a process that keeps nothing does without where the data directory is another's."""
+async def answering_commands(
+    settings: RunSettings, found: Ground, report: Callable[[], Report], others: control.Answers
+) -> AsyncIterator[None]:
+    """Answer `status` and `others`; a process that keeps nothing does without where the data directory is another's."""
 
     async def status(_: control.JSON) -> control.JSON:
         return shown(report())
@@ -28,7 +30,7 @@ async def answering_commands(settings: RunSettings, found: Ground, report: Calla
         if not is_held:
             yield
             return
-        async with control.serving(settings.data_dir, {"status": status, CREATE: create_workspace}):
+        async with control.serving(settings.data_dir, {"status": status, CREATE: create_workspace, **others}):
             yield
 
 

@@ -12,7 +12,9 @@ from controllers.endpointslice import endpoint_slices
 from controllers.entries import EXPORT, SHARD, Source
 from controllers.exporturls import export_urls, no_export_urls
 from controllers.kinds import EXPORTS, SHARDS, Partition, Shard
+from controllers.lives import Lives
 from controllers.registration import Registration, ShardUrls, shard_registration
+from controllers.removals import Removals
 from controllers.segment import Segment
 from controllers.view import View
 from informers.api.errors import ConfigurationError, InformersError
@@ -44,6 +46,8 @@ class Ours:
 
     view: View
     controllers: tuple[Controller[Any], ...]
+    removals: Removals
+    lives: Lives
     segment: Segment | None = None
     """What is replicated, where that is done here."""
     registration: Registration | None = None
@@ -62,10 +66,13 @@ class Ours:
                 self.view.feed(kind, source, informer, ask, manager.failed(informer))
         if self.segment is not None:
             self.segment.feed(manager)
+        self.removals.feed(manager)
+        self.lives.feed(manager.informer(SHARDS, CACHE_SOURCE))
 
     def jobs(self, client: Client, waiting: Waiting) -> Iterator[Coroutine[Any, Any, None]]:
         """Return what has to run beside the Manager, the view first."""
         yield self.view.run()
+        yield self.removals.run()
         if self.segment is not None:
             yield self.segment.run()
         if self.registration is not None:
@@ -94,7 +101,7 @@ def all_ours(
 ) -> Ours:
     """Return all our controllers that the settings ask for, for a shard that is reached by these URLs.
 
-    Without URLs the Shard is left to whoever knows them. `observe` is told what becomes of the lease of its segment.
+    Without URLs the Shard is left to whoever knows them. `observe` is told of the lease and of removals.
     """
     name = settings.shard_name
     registration = Registration(name, urls, labels_of(settings)) if urls else None
@@ -106,12 +113,20 @@ def all_ours(
         controllers.append(shard_registration(registration))
     segment = Segment(name, view, clock=clock, observe=observe)
     controllers.extend(segment.controllers)
-    return Ours(view, tuple(controllers), segment, registration)
+    removals, lives = Removals(view, clock=clock, observe=observe), Lives(name, clock)
+    return Ours(view, tuple(controllers), removals, lives, segment, registration)
 
 
-def slices_alone(view: View, shards: Resource[Shard], partitions: Resource[Partition]) -> Ours:
+def slices_alone(
+    view: View,
+    shards: Resource[Shard],
+    partitions: Resource[Partition],
+    *,
+    observe: Callable[[Any], None] = lambda fact: None,
+) -> Ours:
     """Return the slice controller alone, for a shard that wants these resources asked for."""
-    return Ours(view, (endpoint_slices(view, partitions=partitions),), local_shards=shards)
+    removals, lives = Removals(view, observe=observe), Lives(view.home)
+    return Ours(view, (endpoint_slices(view, partitions=partitions),), removals, lives, local_shards=shards)
 
 
 async def _register(registration: Registration, client: Client, waiting: Waiting) -> None:

@@ -6,11 +6,11 @@ Each command's own module is imported when it is asked for: --help stays quick.
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
 
 from informers.api.errors import ConfigurationError
 from kcpctl import __version__
-from kcpctl.parsing import Parser
+from kcpctl.operators import add_operator_commands
+from kcpctl.parsing import Commands, Parser
 from kcpctl.settings import CacheSettings, Common, Place, RunSettings, ServeSettings, add_flags, resolve
 from kcpctl.slim import pause_collector
 
@@ -61,10 +61,8 @@ def _parser() -> Parser:
     _add_serving(commands, "cache", "a cache server as its own process", CacheSettings, _cache)
     _add_workspace(commands)
     _add_status(commands)
+    add_operator_commands(commands, _EPILOG)
     return parser
-
-
-Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # noqa: SLF001 - it has no public name
 
 
 def _add_run(commands: Commands) -> None:

@@ -90,7 +90,8 @@ async def _foreign(
     if plan.built is Built.SLICES:
         job = foreign.kinds_for_force(local, servers[CACHE])
         view = await _foreign_view(settings, noticed, stack)
-        return Ground(servers, slices_alone(view, *await unless_stopped(job, stop)), plan.off, None, holds)
+        ours = slices_alone(view, *await unless_stopped(job, stop), observe=noticed)
+        return Ground(servers, ours, plan.off, None, holds)
     if plan.built is Built.NONE:
         return Ground(servers, None, plan.off)
     # That server may register itself under URLs that nobody here knows, and two writers must not differ.

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from functools import singledispatchmethod
 from typing import Any
 
+from controllers import removals
+from controllers.entries import Removal
 from controllers.keeping import NotKept
 from controllers.lease import Taken
 from informers.api.objects import Key
@@ -212,6 +214,18 @@ class LogObserver:
         self._log.error(event, error=fact.error, retry_in=round(fact.retry_in, 1))
 
     @notice.register
+    def _acknowledged(self, fact: removals.Acknowledged) -> None:
+        self._log.info("a removal was acted upon", **_removal(fact.removal), let_go=fact.forgotten)
+
+    @notice.register
+    def _disproved(self, fact: removals.Disproved) -> None:
+        self._log.warning("a removal was deleted: what it says is gone is here, at its home", **_removal(fact.removal))
+
+    @notice.register
+    def _not_acknowledged(self, fact: removals.NotAcknowledged) -> None:
+        self._log.warning("removals cannot be acknowledged", error=fact.error, retry_in=round(fact.retry_in, 1))
+
+    @notice.register
     def _retried(self, fact: Retried) -> None:
         self._log.info(
             "server asked for a later retry",
@@ -237,6 +251,10 @@ class LogObserver:
 
 def _origin(origin: cache.Origin) -> dict[str, str]:
     return {"server": origin.server, "resource": str(origin.collection)}
+
+
+def _removal(removal: Removal) -> dict[str, str]:
+    return {"resource": removal.kind, "shard": removal.shard, "cluster": removal.cluster, "name": removal.name}
 
 
 def _several(visits: Sequence[tuple[str, Key]]) -> list[str]:

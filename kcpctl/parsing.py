@@ -4,7 +4,7 @@ import argparse
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 _CHOICE = re.compile(r"invalid choice: '([^']+)' \(")
 
@@ -18,11 +18,21 @@ class Parser(argparse.ArgumentParser):
             message += _meant(found[1], (str(choice) for action in self._actions for choice in action.choices or ()))
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
 
+    def leave_to(self, parent: "Parser") -> None:
+        """Leave what both take, and is not said here, as it was said to the parent: argparse would overwrite that."""
+        shared = {action.dest for action in parent._actions}  # noqa: SLF001 - of the same class
+        for action in self._actions:
+            if action.dest in shared:
+                action.default = argparse.SUPPRESS
+
     def refuse(self, argument: str) -> NoReturn:
         """End with a line about an argument that nobody knows."""
         name = argument.partition("=")[0]
         flags = (flag for action in self._actions for flag in action.option_strings)
         self.error(f"there is no {name}{_meant(name, flags)}")
+
+
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # noqa: SLF001 - it has no public name
 
 
 def _meant(word: str, known: Iterable[str]) -> str:

@@ -23,6 +23,7 @@ from kcpctl.greeting import export_line, greet, kubectl, state_line
 from kcpctl.grounds import Ground, ground
 from kcpctl.identity import check_name, check_urls
 from kcpctl.modules import find_controllers
+from kcpctl.operations import operations
 from kcpctl.process import run_process
 from kcpctl.progress import tell_of_first_syncs
 from kcpctl.quarantines import Quarantines
@@ -64,10 +65,11 @@ async def _run(settings: RunSettings, controllers: Controllers, stop: asyncio.Ev
     log, observer, set_aside = logs.logger(), logs.LogObserver(), Quarantines()
     async with ground(settings, observer.notice, stop, has_modules=bool(controllers)) as found:
         every = (*(found.ours.controllers if found.ours else ()), *controllers)
-        manager = Manager(found.servers, every, observers=(observer, set_aside), grace=settings.grace)
+        observers = (observer, set_aside, *((found.ours.lives,) if found.ours else ()))
+        manager = Manager(found.servers, every, observers=observers, grace=settings.grace)
         _prepare(manager, found, has_modules=bool(controllers))
         report = partial(collect, _process(settings, found), manager, found.ours, set_aside)
-        async with answering_commands(settings, found, report):
+        async with answering_commands(settings, found, report, operations(manager, found.ours, SystemClock())):
             greet(_greeting(settings, found, every))
             for note in found.notes:
                 log.warning(note)

@@ -8,6 +8,7 @@ import msgspec
 
 from kcpctl.control import ask
 from kcpctl.report import HELD, ControllerView, Endpoint, InformerView, Missed, Report, ShardView, SliceView
+from kcpctl.spans import ago, seconds
 
 _QUIET = 90.0
 """Seconds of silence that are worth a word: servers send something at least every minute."""
@@ -28,7 +29,7 @@ def lines(report: Report) -> Iterator[str]:
     process, now = report.process, report.now
     where = f" at {process.url}" if process.url else ""
     name = f"shard {process.shard}" if process.shard else "process"
-    yield f"{name}{where}: kcpctl {process.version}, process {process.pid}, up for {_ago(process.started, now)}"
+    yield f"{name}{where}: kcpctl {process.version}, process {process.pid}, up for {ago(process.started, now)}"
     yield from (f"  {note}" for note in process.notes)
     if report.cache is not None:
         yield f"cache: {_cache(report)}"
@@ -54,17 +55,17 @@ def _cache(report: Report) -> str:
         return "reachable" if cache.synced else "reachable, not read to the end yet"
     if cache.stale_since is None:
         return "not reached since the start"
-    return f"not reachable; what is known of it is from {_ago(cache.stale_since, report.now)} ago"
+    return f"not reachable; what is known of it is from {ago(cache.stale_since, report.now)} ago"
 
 
 def _missed(one: Missed, now: datetime) -> str:
     place = f"{one.kind} {one.cluster}|{one.name}" + (f" of shard {one.shard}" if one.shard else "")
-    return f"{place}  {one.state} for {_ago(one.since, now)}: it {one.why}"
+    return f"{place}  {one.state} for {ago(one.since, now)}: it {one.why}"
 
 
 def _shard(shard: ShardView, now: datetime) -> str:
     sources = ", ".join(
-        source.source if source.held_since is None else f"{source.source} (held for {_ago(source.held_since, now)})"
+        source.source if source.held_since is None else f"{source.source} (held for {ago(source.held_since, now)})"
         for source in shard.sources
     )
     labels = ",".join(f"{key}={value}" for key, value in sorted(shard.labels.items())) or "no labels"
@@ -86,14 +87,14 @@ def _slice(one: SliceView, now: datetime) -> Iterator[str]:
 
 
 def _since(endpoint: Endpoint, now: datetime) -> str:
-    age = _ago(endpoint.since or now, now)
+    age = ago(endpoint.since or now, now)
     return f" for {age}" if endpoint.source == HELD else f", heard {age} ago"
 
 
 def _informer(one: InformerView, now: datetime) -> Iterator[str]:
     state = "live" if one.live else "synced, not live" if one.synced else "not synced"
     silence = (now - one.last_heard).total_seconds() if one.last_heard else 0.0
-    silent = f", silent for {_seconds(silence)}" if silence > _QUIET or (one.last_heard and not one.live) else ""
+    silent = f", silent for {seconds(silence)}" if silence > _QUIET or (one.last_heard and not one.live) else ""
     error = f": {one.last_error}" if one.last_error else ""
     yield f"{one.server}  {one.resource}  {state}, {one.objects} objects{silent}{error}"
     yield from (f"    set aside: {key}: {why}" for key, why in one.quarantined.items())
@@ -104,15 +105,3 @@ def _controller(one: ControllerView) -> str:
     missing = f" ({', '.join(one.missing)} missing)" if one.missing else ""
     outcomes = ", ".join(f"{count} {outcome}" for outcome, count in sorted(one.outcomes.items())) or "no visits"
     return f"{one.name}  {state}{missing}; {one.ready} ready, {one.waiting} waiting, {one.active} active; {outcomes}"
-
-
-def _ago(then: datetime, now: datetime) -> str:
-    return _seconds((now - then).total_seconds())
-
-
-def _seconds(seconds: float) -> str:
-    seconds = max(0.0, seconds)
-    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
-        if seconds >= 2 * size:
-            return f"{int(seconds // size)}{unit}"
-    return f"{int(seconds)}s"

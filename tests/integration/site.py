@@ -57,6 +57,7 @@ class Cache:
 
     def __init__(self, clock: VirtualClock) -> None:
         self.requests: list[Seen] = []
+        self.keeps_removals = True
         self._clock = clock
         self.start(MemoryStorage(clock=clock))
 
@@ -69,6 +70,8 @@ class Cache:
 
     async def __call__(self, incoming: Incoming) -> Answer:
         """Answer as the server that runs now."""
+        if not self.keeps_removals and "/apis/cache.kcpctl.dev" in incoming.path:
+            return Answer(404, (("Content-Type", "text/plain"),), b"404 page not found\n")
         return await self._app(incoming)
 
     def client(self) -> Client:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -20,7 +21,10 @@ def test_on_windows_every_command_says_what_works_there(command: str, capsys: py
     assert len(said.err.splitlines()) == 1
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["run", "--print-config"], ["--version"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["shards", "remove", "--help"], ["run", "--help"], ["run", "--print-config"], ["--version"]],
+)
 def test_what_only_tells_imports_nothing_heavy(arguments: list[str]) -> None:
     program = (
         "import sys; from kcpctl.cli import run_command\n"
@@ -50,6 +54,9 @@ def test_a_server_without_a_kubeconfig_does_not_import_the_kubernetes_client() -
         ("status --bogus", "kcpctl status: there is no --bogus;"),
         ("statsu", "(did you mean status?)"),
         ("workspace creat root:org", "(did you mean create?)"),
+        ("shards remvoe amber", "(did you mean remove?)"),
+        ("forget", "kcpctl forget: the following arguments are required: WHAT"),
+        ("replication prune --yse", "kcpctl replication prune: there is no --yse (did you mean --yes?)"),
         ("run --log-format jsn", "(did you mean json?)"),
         ("run --port", "kcpctl run: argument --port: expected one argument"),
         ("", "kcpctl: the following arguments are required: COMMAND"),
@@ -102,3 +109,12 @@ def test_a_ctrl_c_amid_imports_ends_at_once_and_without_a_word(name: str, is_swa
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30)
 
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+@pytest.mark.parametrize("arguments", ["shards --data-dir {} remove amber", "shards remove amber --data-dir {}"])
+def test_a_data_directory_counts_wherever_in_a_command_it_is_named(
+    arguments: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(arguments.format(tmp_path).split()) == 2
+
+    assert f"expected a running kcpctl in {tmp_path}, found none" in capsys.readouterr().err

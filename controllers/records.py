@@ -1,0 +1,67 @@
+"""Removal records: the objects at the cache server in which operators say what is gone for good.
+
+Where a record is stored says which shard and which logical cluster its object was in.
+"""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from controllers.entries import Kind, Removal
+from informers.api.conditions import timestamp
+from informers.api.objects import Metadata, Object
+from informers.api.resources import Resource
+
+
+class RemovalSpec(msgspec.Struct, frozen=True):
+    """What is gone."""
+
+    kind: Kind
+    name: str
+    time: datetime
+    """When somebody said so."""
+    uid: str = ""
+    url: str = ""
+    path: str = ""
+
+
+class RemovalStatus(msgspec.Struct, frozen=True):
+    """Who has acted upon it."""
+
+    acknowledged: dict[str, datetime] = {}
+    """When each process did, by the name of its shard."""
+
+
+class Record(msgspec.Struct, frozen=True):
+    """A Removal, as it is stored."""
+
+    spec: RemovalSpec
+    metadata: Metadata = Metadata()
+    status: RemovalStatus = RemovalStatus()
+
+
+REMOVALS = Resource("cache.kcpctl.dev", "v1alpha1", "removals", Record, kind="Removal")
+
+
+def said_by(record: Object[Record]) -> Removal:
+    """Return what a record says; raises `ValidationError` for one that cannot be read."""
+    spec, key = record.value.spec, record.key
+    return Removal(spec.kind, key.shard, key.cluster, spec.name, spec.uid, spec.url, spec.path)
+
+
+def name_of(removal: Removal) -> str:
+    """Return the name that its record has."""
+    return f"{removal.kind}.{removal.name}"
+
+
+def record_of(removal: Removal, now: datetime) -> dict[str, Any]:
+    """Return the record as it is sent to the cache server."""
+    spec = {"kind": removal.kind, "name": removal.name, "time": timestamp(now)}
+    spec |= {key: value for key in ("uid", "url", "path") if (value := getattr(removal, key))}
+    return {
+        "apiVersion": REMOVALS.api_version,
+        "kind": REMOVALS.kind,
+        "metadata": {"name": name_of(removal)},
+        "spec": spec,
+    }

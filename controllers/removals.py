@@ -1,0 +1,248 @@
+"""Removal records are acted upon: each process lets go what a record says is gone, and acknowledges that, once.
+
+What is there is not let go: a record waits until its object is missed. At the object's home, where it is there with the
+uid that is said to be gone, the record turned out to be wrong, and is deleted.
+"""
+
+from asyncio import Event, TaskGroup
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+
+from controllers.entries import EXPORT, SHARD, Entry, Kind, Place, Removal, State
+from controllers.judging import StillThere
+from controllers.names import CACHE
+from controllers.records import REMOVALS, Record, said_by
+from controllers.view import View
+from informers.api.clusters import WILDCARD
+from informers.api.conditions import timestamp
+from informers.api.errors import ApiError, Conflict, DecodeError, InformersError, NotFound, TransportError
+from informers.api.objects import Key, Object
+from informers.cache.notices import Notice
+from informers.clock import Clock, SystemClock
+from informers.runtime.manager import Manager
+from informers.tasks import background, first
+
+_SYSTEM = SystemClock()
+_FAILURES = (ApiError, TransportError, DecodeError)
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
+"""Seconds between attempts."""
+_ASKED_AGAIN = 300.0
+"""Seconds after which a cache server that does not keep removals is asked again: it may be another one by then."""
+
+
+class Acknowledged(msgspec.Struct, frozen=True):
+    """Told when a removal was acted upon here."""
+
+    removal: Removal
+    forgotten: int
+    """How much that counted does not any more."""
+
+
+class Disproved(msgspec.Struct, frozen=True):
+    """Told when a removal was deleted, since its object is there, at its home."""
+
+    removal: Removal
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """Told when it is known whether the cache server keeps removals."""
+
+    are_kept: bool
+
+
+class NotAcknowledged(msgspec.Struct, frozen=True):
+    """Told when what was done about removals could not be said in them."""
+
+    error: InformersError
+    retry_in: float
+
+
+class Removals:
+    """One process' part in it."""
+
+    def __init__(
+        self, view: View, *, clock: Clock = _SYSTEM, observe: Callable[[Any], None] = lambda fact: None
+    ) -> None:
+        """Let go what this view knows."""
+        self.are_kept: bool | None = None
+        """Whether the cache server keeps removals; None until it has answered."""
+        self._view = view
+        self._clock = clock
+        self._observe = observe
+        self._manager: Manager | None = None
+        self._open: dict[Key, Object[Record]] = {}
+        self._unrecorded: list[Removal] = []
+        self._wake = Event()
+        self._is_working = False
+        self._pause = 0.0
+
+    def feed(self, manager: Manager) -> None:
+        """Say whose servers and informers are used; the Manager need not have begun."""
+        self._manager = manager
+
+    @property
+    def waiting(self) -> list[Removal]:
+        """What is said to be gone, and is not let go yet."""
+        return [*map(said_by, self._open.values()), *self._unrecorded]
+
+    def say(self, removal: Removal) -> None:
+        """Act upon a removal that no cache server keeps: for as long as this process lives."""
+        self._unrecorded.append(removal)
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Act upon every record, until cancelled; to run beside the Manager."""
+        await self._view.ready.wait()
+        with self._view.changes.listening(self._look_again):
+            async with background(self._await_kind()):
+                await self._follow()
+
+    def busy(self) -> Iterator[tuple[str, bool]]:
+        """Yield what is still to be done, and whether that takes nothing but turns of the loop."""
+        if self.are_kept is None:
+            yield "it is not known whether the cache server keeps removals", False
+        if self._wake.is_set() or self._is_working:
+            yield "removals are to be acted upon", True
+        elif self._pause:
+            yield "removals are to be acknowledged", False
+
+    # Whether there are any
+
+    async def _await_kind(self) -> None:
+        """Follow the records once the cache server keeps any; others than ours do not."""
+        pause = _FIRST_PAUSE
+        while not await self._is_kind_served():
+            await self._clock.sleep(_ASKED_AGAIN if self.are_kept is False else pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        self._at_work().informer(REMOVALS, CACHE).add_handler(self._hear, name="removals")
+
+    async def _is_kind_served(self) -> bool:
+        client = self._at_work().servers[CACHE].client(WILDCARD, WILDCARD)
+        try:
+            found = msgspec.json.decode(await client.raw("GET", f"/apis/{REMOVALS.api_version}"))
+        except NotFound:
+            found = {}
+        except (*_FAILURES, msgspec.DecodeError):
+            return False
+        self.are_kept = any(one["name"] == REMOVALS.plural for one in found.get("resources", ()))
+        self._observe(Kept(self.are_kept))
+        return self.are_kept
+
+    # What they say
+
+    def _hear(self, notice: Notice[Record]) -> None:
+        record = notice.new
+        if record is not None and self._view.home not in record.value.status.acknowledged:
+            self._open[notice.key] = record
+            self._wake.set()
+        else:
+            self._open.pop(notice.key, None)
+
+    def _look_again(self, changed: frozenset[Kind]) -> None:
+        if self._open or self._unrecorded:
+            self._wake.set()
+
+    async def _follow(self) -> None:
+        while True:
+            await first(self._wake.wait(), *([self._clock.sleep(self._pause)] if self._pause else ()))
+            self._is_working = True
+            self._wake.clear()
+            try:
+                await self._work()
+                self._pause = 0.0
+            except _FAILURES as error:
+                self._pause = min(2 * self._pause or _FIRST_PAUSE, _LONGEST_PAUSE)
+                self._observe(NotAcknowledged(error, self._pause))
+            finally:
+                self._is_working = False
+
+    async def _work(self) -> None:
+        for removal in list(self._unrecorded):
+            if (forgotten := await self._let_go(removal)) is not None:
+                self._unrecorded.remove(removal)
+                self._observe(Acknowledged(removal, forgotten))
+        for key, record in list(self._open.items()):
+            removal = said_by(record)
+            if (forgotten := await self._let_go(removal)) is not None:
+                await self._acknowledge(record)
+                self._observe(Acknowledged(removal, forgotten))
+            elif self._is_at_home(removal):
+                await self._delete(record)
+                self._observe(Disproved(removal))
+            else:
+                continue
+            if self._open.get(key) is record:
+                del self._open[key]
+
+    async def _let_go(self, removal: Removal) -> int | None:
+        """Forget it and return how much that was; None while something of it is there."""
+        found = self._entries(removal)
+        if any(removal.uid not in ("", entry.uid) for entry in found if entry.place.name == _name(removal)):
+            return 0  # another object has taken its place
+        if any(entry.state is State.PRESENT for entry in found):
+            return None
+        others = {_removal(entry, removal.shard) for entry in found if entry.place.name != _name(removal)}
+        async with TaskGroup() as group:  # all at once: the view keeps them in one go
+            tasks = [group.create_task(self._forget(one)) for one in (removal, *others)]
+        counts = [task.result() for task in tasks]
+        return None if None in counts else sum(count for count in counts if count is not None)
+
+    async def _forget(self, removal: Removal) -> int | None:
+        try:
+            return await self._view.forget(removal)
+        except StillThere:
+            return None  # it came back just now
+
+    def _entries(self, removal: Removal) -> list[Entry]:
+        """Return what is meant: the one object, and with a Shard all exports that it had in its segment."""
+        known, home = self._view.sightings, self._view.home
+        is_whole = removal.kind == SHARD and removal.name == removal.shard
+        kinds: tuple[Kind, ...] = (SHARD, EXPORT) if is_whole else (removal.kind,)
+        at_shard = (
+            entry for kind in kinds for entry in known.entries(kind) if entry.place.shard(home) == removal.shard
+        )
+        return [
+            entry
+            for entry in at_shard
+            if (entry.place.kind == EXPORT and is_whole) or entry.place.name == _name(removal)
+        ]
+
+    def _is_at_home(self, removal: Removal) -> bool:
+        if removal.shard != self._view.home:
+            return False
+        place = Place(removal.kind, "local", Key("", removal.cluster, "", removal.name))
+        entry = self._view.sightings.get(place)
+        return entry is not None and entry.state is State.PRESENT and entry.uid == removal.uid
+
+    # What becomes of them
+
+    async def _acknowledge(self, record: Object[Record]) -> None:
+        """Say in the record that it was acted upon; nothing where it is another one by now."""
+        said = {"acknowledged": {self._view.home: timestamp(self._clock.now())}}
+        patch = {"metadata": {"uid": record.uid}, "status": said}
+        client = self._at_work().servers[CACHE].client(record.key.cluster, record.key.shard)
+        try:
+            await client.patch(REMOVALS, record.name, patch, subresource="status")
+        except (Conflict, NotFound):
+            return  # its event is on the way
+
+    async def _delete(self, record: Object[Record]) -> None:
+        client = self._at_work().servers[CACHE].client(record.key.cluster, record.key.shard)
+        try:
+            await client.delete(REMOVALS, record.name, uid=record.uid)
+        except (Conflict, NotFound):
+            return  # its event is on the way
+
+    def _at_work(self) -> Manager:
+        assert self._manager is not None  # told before it runs
+        return self._manager
+
+
+def _name(removal: Removal) -> tuple[Kind, str, str]:
+    return (removal.kind, removal.cluster, removal.name)
+
+
+def _removal(entry: Entry, shard: str) -> Removal:
+    return Removal(entry.place.kind, shard, entry.key.cluster, entry.key.name, entry.uid)

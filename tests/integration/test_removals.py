@@ -1,0 +1,278 @@
+"""What an operator says is gone goes everywhere, also where nobody can see it any more; what is there stays."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import pytest
+
+from controllers.kinds import EXPORTS, SHARDS, SLICES
+from controllers.records import REMOVALS, Record
+from informers import ConfigurationError, Object
+from kcpctl.operating import FORGET_EXPORT, REMOVE_SHARD
+from kcpctl.operations import operations
+from tests.integration.objects import REPLICATED, export, slice_of, url_of, urls
+from tests.integration.site import ShardProcess, Site
+
+
+async def ask(site: Site, by: ShardProcess, what: str, /, **details: Any) -> Any:
+    """Ask a process as a command does, letting as much time pass as the answer takes."""
+
+    async def answered() -> Any:
+        return await operations(by.running.manager, by.ours, site.clock)[what](details)
+
+    return await site.clock.run(answered())
+
+
+async def remove(site: Site, by: ShardProcess, name: str, *, force: bool = False) -> Any:
+    return await ask(site, by, REMOVE_SHARD, name=name, force=force)
+
+
+async def forget(site: Site, by: ShardProcess, cluster: str, name: str, *, shard: str = "", path: str = "") -> Any:
+    return await ask(site, by, FORGET_EXPORT, cluster=cluster, name=name, shard=shard, path=path)
+
+
+async def records(site: Site) -> list[Object[Record]]:
+    return await site.cache.client().list(REMOVALS)
+
+
+@asynccontextmanager
+async def three(site: Site, *, until: str = "killed") -> AsyncIterator[tuple[ShardProcess, ShardProcess]]:
+    """Run amber and violet with a slice each, beside azure, which is gone when the block begins."""
+    async with AsyncExitStack() as stack:
+        amber = await stack.enter_async_context(site.shard("amber"))
+        violet = await stack.enter_async_context(site.shard("violet"))
+        async with site.shard("azure", is_killed=until == "killed") as azure:
+            await azure.client.create(EXPORTS, export("of-azure"))
+            for shard in (amber, violet):
+                await shard.client.create(EXPORTS, export())
+                await shard.client.create(SLICES, slice_of())
+            await site.settle()
+        yield amber, violet
+
+
+async def listing(shard: ShardProcess) -> list[str]:
+    """Return the names of the shards that a slice lists."""
+    found = urls(await shard.client.get(SLICES, "widgets"))
+    return sorted(url.removeprefix("https://").partition(".")[0] for url in found)
+
+
+async def test_a_silent_shard_is_removed_everywhere_at_once_and_everybody_says_so_once(site: Site) -> None:
+    async with three(site) as (amber, violet):
+        await site.clock.advance(20)
+        assert await listing(amber) == await listing(violet) == ["amber", "azure", "violet"]
+
+        before = site.clock.monotonic()
+        done = await remove(site, amber, "azure")
+        await site.settle()
+
+        assert site.clock.monotonic() - before < 2, "what somebody says need not settle"
+        assert (done["deleted"], done["recorded"], done["isAlone"]) == (2, 1, False)
+        assert await listing(amber) == await listing(violet) == ["amber", "violet"]
+        (record,) = await records(site)
+        assert (record.key.shard, record.key.cluster, record.name) == ("azure", "root", "shards.azure")
+        assert set(record.value.status.acknowledged) == {"amber", "violet"}
+        copies = [obj.key.shard for kind in REPLICATED for obj in await site.cache.client().list(kind)]
+        assert set(copies) == {"amber", "violet"}
+        site.forget_requests()
+        await site.clock.advance(4000)
+        await site.settle()
+        assert site.writes == []
+
+
+async def test_a_shard_is_removed_although_its_segment_was_lost_with_the_cache(site: Site) -> None:
+    async with three(site) as (amber, violet):
+        await site.restart_cache(empty=True)
+        await site.settle()
+        await site.clock.advance(600)
+        assert await listing(amber) == await listing(violet) == ["amber", "azure", "violet"], "it is held"
+
+        await remove(site, violet, "azure")
+        await site.settle()
+
+        assert await listing(amber) == await listing(violet) == ["amber", "violet"]
+        assert amber.ours.view.held() == violet.ours.view.held() == [], "its exports are gone as well"
+
+
+async def test_who_was_away_acts_upon_a_removal_when_it_comes_back(site: Site) -> None:
+    async with site.shard("amber") as amber:
+        async with site.shard("violet") as violet, site.shard("azure", is_killed=True):
+            for shard in (amber, violet):
+                await shard.client.create(EXPORTS, export())
+                await shard.client.create(SLICES, slice_of())
+            await site.settle()
+        await site.restart_cache(empty=True)
+        await site.settle()
+        await site.clock.advance(20)
+        await remove(site, amber, "azure")
+        await site.settle()
+
+        async with site.shard("violet") as violet:
+            await site.settle()
+
+            assert await listing(violet) == ["amber", "violet"]
+            assert set((await records(site))[0].value.status.acknowledged) == {"amber", "violet"}
+
+
+async def test_a_shard_that_lives_is_not_removed(site: Site) -> None:
+    async with site.shard("amber") as amber, site.shard("violet"):
+        await site.settle()
+        await site.clock.advance(306)
+        site.forget_requests()
+        told = "^expected shard violet to have ended, found that it renewed its lease . s ago; stop it, and try again$"
+
+        with pytest.raises(ConfigurationError, match=told):
+            await remove(site, amber, "violet")
+
+        assert site.writes == []
+
+
+async def test_a_shard_has_to_be_watched_before_it_is_called_silent(site: Site) -> None:
+    async with site.shard("violet", is_killed=True):
+        await site.settle()
+    async with site.shard("amber") as amber:
+        await site.settle()
+
+        with pytest.raises(ConfigurationError, match="silent for 15 s, found that it has been watched for 0 s only"):
+            await remove(site, amber, "violet")
+        await site.clock.advance(16)
+
+        assert (await remove(site, amber, "violet"))["deleted"] == 1
+
+
+async def test_a_shard_is_not_silent_while_the_cache_cannot_be_seen(site: Site) -> None:
+    async with three(site) as (amber, _):
+        await site.clock.advance(20)
+        await amber.cache.go_away()
+        await site.clock.advance(20)
+        with pytest.raises(ConfigurationError, match="but the cache server cannot be reached; nothing was changed"):
+            await remove(site, amber, "azure")
+
+        amber.cache.come_back()
+        await site.clock.advance(40)
+        await site.settle()
+
+        assert (await remove(site, amber, "azure"))["recorded"] == 1
+
+
+async def test_a_shard_that_stopped_in_order_can_be_removed_at_once(site: Site) -> None:
+    async with three(site, until="stopped") as (amber, _):
+        assert (await remove(site, amber, "azure"))["recorded"] == 1
+
+
+async def test_names_that_nobody_bears_are_told_apart(site: Site) -> None:
+    async with site.shard("amber") as amber, site.shard("violet"):
+        await site.settle()
+
+        with pytest.raises(ConfigurationError, match="found 'vilet'; known are: amber, violet"):
+            await remove(site, amber, "vilet")
+        with pytest.raises(ConfigurationError, match="found this process' own: amber; stop it first"):
+            await remove(site, amber, "amber")
+
+
+async def test_a_removed_shard_that_comes_back_is_listed_again_and_takes_the_removal_back(site: Site) -> None:
+    async with three(site) as (amber, violet):
+        await site.clock.advance(20)
+        await remove(site, amber, "azure")
+        await site.settle()
+
+        async with site.shard("azure"):
+            await site.settle()
+
+            assert await listing(amber) == await listing(violet) == ["amber", "azure", "violet"]
+            assert await records(site) == [], "with the same uid, it was wrong"
+
+
+async def test_a_removal_says_nothing_of_another_shard_that_took_the_name(site: Site) -> None:
+    async with three(site) as (amber, violet):
+        await site.clock.advance(20)
+        await remove(site, amber, "azure")
+        await site.settle()
+        site.lose_store("azure")
+        site.lose_view("azure")
+
+        async with site.shard("azure"):
+            await site.settle()
+            assert await listing(amber) == ["amber", "azure", "violet"]
+        await site.restart_cache()
+        await site.settle()
+
+        assert await listing(amber) == await listing(violet) == ["amber", "azure", "violet"]
+        assert [record.name for record in await records(site)] == ["shards.azure"]
+
+
+async def test_a_held_export_is_forgotten_everywhere(site: Site) -> None:
+    async with site.shard("amber") as amber:
+        async with site.shard("azure", is_killed=True) as azure:
+            await azure.client.create(EXPORTS, export())
+            await amber.client.create(SLICES, slice_of(path=azure.workspace))
+            await site.settle()
+            cluster = azure.workspace
+            with pytest.raises(
+                ConfigurationError, match="found it at shard azure, in the cache; delete it at its home"
+            ):
+                await forget(site, amber, cluster, "widgets")
+        await site.restart_cache(empty=True)
+        await site.settle()
+        assert await listing(amber) == ["amber", "azure"]
+
+        done = await forget(site, amber, cluster, "widgets")
+        await site.settle()
+
+        assert (done["recorded"], done["isAlone"]) == (1, False)
+        assert await listing(amber) == []
+        assert [entry.place.kind for entry in amber.ours.view.held()] == ["shards"], "the shard may come back"
+
+
+async def test_of_an_export_of_which_nothing_is_known_one_says_where_it_was(site: Site) -> None:
+    async with site.shard("amber") as amber:
+        await amber.client.create(SLICES, slice_of(path="root:gone"))
+        stale = {"status": {"endpoints": [{"url": f"{url_of('amber')}/services/apiexport/c9/widgets"}]}}
+        await amber.client.patch(SLICES, "widgets", stale, subresource="status")
+        await site.settle()
+        assert await listing(amber) == ["amber"]
+
+        with pytest.raises(ConfigurationError, match="its shard with --shard, and its path with --path"):
+            await forget(site, amber, "root:gone", "widgets")
+        with pytest.raises(ConfigurationError, match="name the shard that it was at with --shard"):
+            await forget(site, amber, "c9", "widgets")
+        await forget(site, amber, "c9", "widgets", shard="azure", path="root:gone")
+        await site.settle()
+
+        assert await listing(amber) == []
+
+
+async def test_a_cache_server_that_keeps_no_removals_has_each_process_told(site: Site) -> None:
+    site.cache.keeps_removals = False
+    async with three(site) as (amber, violet):
+        await site.restart_cache(empty=True)
+        await site.settle()
+        await site.clock.advance(20)
+
+        done = await remove(site, amber, "azure")
+        await site.settle()
+
+        assert (done["recorded"], done["isAlone"]) == (0, True)
+        assert await listing(amber) == ["amber", "violet"]
+        assert await listing(violet) == ["amber", "azure", "violet"], "nobody has told it"
+        await remove(site, violet, "azure")
+        await site.settle()
+        assert await listing(violet) == ["amber", "violet"]
+
+
+async def test_deleting_the_own_shard_of_a_live_process_makes_it_again_and_moves_no_endpoint(site: Site) -> None:
+    async with site.shard("amber", labels=("region=eu",)) as amber, site.shard("violet") as violet:
+        for shard in (amber, violet):
+            await shard.client.create(EXPORTS, export())
+            await shard.client.create(SLICES, slice_of())
+        await amber.client_of("root").patch(SHARDS, "amber", {"metadata": {"labels": {"added": "1"}}})
+        await site.settle()
+        before = await amber.client_of("root").get(SHARDS, "amber")
+
+        await amber.client_of("root").delete(SHARDS, "amber")
+        await site.settle()
+
+        again = await amber.client_of("root").get(SHARDS, "amber")
+        assert again.uid != before.uid
+        assert again.labels == before.labels == {"name": "amber", "region": "eu", "added": "1"}
+        assert site.losses() == []
