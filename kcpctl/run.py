@@ -31,6 +31,7 @@ from kcpctl.readiness import Readiness
 from kcpctl.report import Process
 from kcpctl.settings import RunSettings
 from kcpctl.slim import settle_later
+from kcpctl.telling import LogObserver
 from kcpctl.troubles import Troubles
 
 Controllers = Sequence[Controller[Any]]
@@ -62,7 +63,7 @@ def _check_context(settings: RunSettings) -> None:
 
 
 async def _run(settings: RunSettings, controllers: Controllers, stop: asyncio.Event) -> None:
-    log, observer, set_aside = logs.logger(), logs.LogObserver(), Quarantines()
+    log, observer, set_aside = logs.logger(), LogObserver(), Quarantines()
     async with ground(settings, observer.notice, stop, has_modules=bool(controllers)) as found:
         every = (*(found.ours.controllers if found.ours else ()), *controllers)
         observers = (observer, set_aside, *((found.ours.lives,) if found.ours else ()))

@@ -16,7 +16,8 @@ from informers.cache import facts as cache
 from informers.cache.recovery import Action, Phase, Trouble
 from informers.client.records import WarningReceived
 from informers.runtime.facts import LeftBehind, Outcome, Reconciled, Stopping
-from kcpctl.logs import LogObserver, configure
+from kcpctl.logs import configure
+from kcpctl.telling import LogObserver
 
 ORIGIN = cache.Origin("local", Collection(Resource("example.com", "v1", "things"), cluster="*"))
 REFUSED = ConnectionRefused("nobody listens at 127.0.0.1:1")

@@ -1,0 +1,218 @@
+"""Facts as log events: what goes well at debug level, trouble once for as long as it lasts."""
+
+import traceback
+from collections import OrderedDict
+from collections.abc import Sequence
+from functools import singledispatchmethod
+from typing import Any
+
+from controllers import removals
+from controllers.entries import Removal
+from controllers.keeping import NotKept
+from controllers.lease import Taken
+from informers.api.objects import Key
+from informers.cache import facts as cache
+from informers.cache.recovery import Trouble
+from informers.client.records import Retried, WarningReceived
+from informers.runtime import facts as runtime
+from informers.runtime.facts import Outcome
+from kcpctl.logs import Log, logger, told
+from kcpctl.places import place_of
+
+_MOST_NAMED = 5
+_MOST_WARNINGS = 1000
+"""Texts that are remembered as told; they may carry names, so that there is no end to them."""
+_SLOW_SYNC = 1.0
+"""Seconds after which a first sync is worth a line of its own at the usual level."""
+
+
+class LogObserver:
+    """Turns facts into log events; what goes well is told at debug level."""
+
+    def __init__(self, log: Log | None = None) -> None:
+        """Log to this logger, or to structlog's own."""
+        self._log = log if log is not None else logger()
+        self._quiet: dict[tuple[str, str], str] = {}
+        self._warned: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+    @singledispatchmethod
+    def notice(self, fact: Any) -> None:
+        """Take note of a fact; those that are not told of below are for others."""
+
+    @notice.register
+    def _reconciled(self, fact: runtime.Reconciled) -> None:
+        fields: dict[str, Any] = {
+            "controller": fact.controller,
+            "cluster": fact.key.cluster,
+            "key": str(fact.key),
+            "attempt": fact.attempt,
+            "took": round(fact.took, 4),
+        }
+        if fact.error is not None and (at := place_of(fact.error)):
+            fields["at"] = at
+        if not fact.outcome.failed:
+            self._log.debug("reconciled", outcome=str(fact.outcome), writes=len(fact.writes), **fields)
+        elif fact.outcome is Outcome.TERMINAL:
+            self._log.error("reconcile failed for good", error=fact.error, **fields)
+        else:
+            retry_in = None if fact.retry_in is None else round(fact.retry_in, 3)
+            self._log.warning("reconcile failed", error=fact.error, retry_in=retry_in, **fields)
+        if fact.outcome.failed and fact.error is not None:
+            self._log.debug("where it failed", trace="".join(traceback.format_exception(fact.error)))
+
+    @notice.register
+    def _listed(self, fact: cache.Listed) -> None:
+        slow = fact.initial and fact.took > _SLOW_SYNC
+        tell = self._log.info if slow or self._quiet.pop(_place(fact.origin), "") else self._log.debug
+        tell("synced", **_origin(fact.origin), objects=fact.objects, took=round(fact.took, 3), initial=fact.initial)
+
+    @notice.register
+    def _backed(self, fact: cache.Backed) -> None:
+        """Tell of trouble once; it is repeated at debug level until it changes or ends."""
+        place, trouble = _place(fact.origin), f"{fact.reason.value} {told(fact.error)}"
+        again = self._quiet.get(place) == trouble
+        self._quiet[place] = trouble
+        tell = self._log.debug if again else self._log.warning
+        fields = {**_origin(fact.origin), "retry_in": round(fact.seconds, 2)}
+        if fact.reason is Trouble.MISSING:
+            tell("resource is not served there, asking until it is", **fields)
+            return
+        tell(
+            "informer has trouble",
+            **fields,
+            reason=fact.reason.value,
+            error=fact.error,
+            then=fact.then.value,
+            failures=fact.failures,
+        )
+
+    @notice.register
+    def _watching(self, fact: cache.WatchStarted) -> None:
+        if self._quiet.pop(_place(fact.origin), ""):
+            self._log.info("informer is well again", **_origin(fact.origin))
+        else:
+            self._log.debug("watch started", **_origin(fact.origin), revision=fact.revision)
+
+    @notice.register
+    def _watch_ended(self, fact: cache.WatchEnded) -> None:
+        self._log.debug(
+            "watch ended",
+            **_origin(fact.origin),
+            reason=fact.reason.value,
+            events=fact.events,
+            lived=round(fact.lived, 1),
+        )
+
+    @notice.register
+    def _relisted(self, fact: cache.Relisted) -> None:
+        self._log.info("listing again", **_origin(fact.origin), reason=fact.reason.value, error=fact.error)
+
+    @notice.register
+    def _quarantined(self, fact: cache.Quarantined) -> None:
+        fields = {"cluster": fact.key.cluster, "key": str(fact.key), "error": fact.error}
+        self._log.warning("object set aside", **_origin(fact.origin), **fields, handler=fact.handler)
+
+    @notice.register
+    def _released(self, fact: cache.Released) -> None:
+        self._log.info("object is well again", **_origin(fact.origin), cluster=fact.key.cluster, key=str(fact.key))
+
+    @notice.register
+    def _filter_failed(self, fact: runtime.FilterFailed) -> None:
+        fields = {"controller": fact.controller, "key": str(fact.key), "resource": fact.resource}
+        self._log.warning("event filter failed, the change was kept", **fields, error=fact.error)
+
+    @notice.register
+    def _started(self, fact: runtime.ControllerStarted) -> None:
+        fields: dict[str, Any] = {"controller": fact.controller, "waited": round(fact.waited, 3)}
+        if fact.missing:
+            self._log.warning("controller started without some of its sources", **fields, missing=list(fact.missing))
+        else:
+            self._log.debug("controller started", **fields)
+
+    @notice.register
+    def _arrived(self, fact: runtime.SourceArrived) -> None:
+        self._log.info("source arrived late", controller=fact.controller, source=fact.source, late=round(fact.late, 1))
+
+    @notice.register
+    def _stopping(self, fact: runtime.Stopping) -> None:
+        waiting = _several(fact.waiting_for)
+        self._log.info("waiting for reconciles to end", grace=fact.grace, waiting_for=waiting)
+
+    @notice.register
+    def _grace_over(self, fact: runtime.GraceOver) -> None:
+        self._log.warning("reconciles cancelled after the grace period", cancelled=_several(fact.cancelled))
+
+    @notice.register
+    def _left_behind(self, fact: runtime.LeftBehind) -> None:
+        self._log.error("reconciles go on although they are cancelled, left behind", visits=_several(fact.visits))
+
+    @notice.register
+    def _dropped(self, fact: runtime.ObserverDropped) -> None:
+        self._log.error("observer dropped", observer=fact.observer, error=fact.error)
+
+    @notice.register
+    def _taken(self, fact: Taken) -> None:
+        if fact.inherited is None:
+            self._log.debug("segment of the cache is held", shard=fact.shard)
+            return
+        event = "segment of the cache was another store's, what this one lacks is held until it is adopted"
+        self._log.warning(event, shard=fact.shard, since=fact.inherited)
+
+    @notice.register
+    def _not_kept(self, fact: NotKept) -> None:
+        event = "what was seen of shards cannot be kept, and is not used before it is"
+        self._log.error(event, error=fact.error, retry_in=round(fact.retry_in, 1))
+
+    @notice.register
+    def _acknowledged(self, fact: removals.Acknowledged) -> None:
+        self._log.info("a removal was acted upon", **_removal(fact.removal), let_go=fact.forgotten)
+
+    @notice.register
+    def _disproved(self, fact: removals.Disproved) -> None:
+        self._log.warning("a removal was deleted: what it says is gone is here, at its home", **_removal(fact.removal))
+
+    @notice.register
+    def _not_acknowledged(self, fact: removals.NotAcknowledged) -> None:
+        self._log.warning("removals cannot be acknowledged", error=fact.error, retry_in=round(fact.retry_in, 1))
+
+    @notice.register
+    def _retried(self, fact: Retried) -> None:
+        self._log.info(
+            "server asked for a later retry",
+            server=fact.server,
+            method=fact.method,
+            target=fact.target,
+            attempt=fact.attempt,
+            retry_in=fact.delay,
+            error=fact.error,
+        )
+
+    @notice.register
+    def _warning(self, fact: WarningReceived) -> None:
+        """Pass a server's warning on once, as kubectl does; it is repeated at debug level."""
+        known = (fact.server, fact.text)
+        tell = self._log.debug if known in self._warned else self._log.warning
+        self._warned[known] = None
+        self._warned.move_to_end(known)
+        if len(self._warned) > _MOST_WARNINGS:
+            self._warned.popitem(last=False)
+        tell("server warns", server=fact.server, method=fact.method, target=fact.target, warning=fact.text)
+
+
+def _origin(origin: cache.Origin) -> dict[str, str]:
+    return {"server": origin.server, "resource": str(origin.collection)}
+
+
+def _removal(removal: Removal) -> dict[str, str]:
+    return {"resource": removal.kind, "shard": removal.shard, "cluster": removal.cluster, "name": removal.name}
+
+
+def _several(visits: Sequence[tuple[str, Key]]) -> list[str]:
+    """Name the first few visits, and how many more there are."""
+    shown = [f"{controller} {key}" for controller, key in visits[:_MOST_NAMED]]
+    more = len(visits) - len(shown)
+    return [*shown, f"{more} more"] if more else shown
+
+
+def _place(origin: cache.Origin) -> tuple[str, str]:
+    return origin.server, str(origin.collection)
