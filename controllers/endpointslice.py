@@ -12,8 +12,9 @@ from functools import partial
 import msgspec
 
 from controllers.entries import Reference
+from controllers.evidence import LOST
 from controllers.kinds import LOGICAL_CLUSTERS, PARTITIONS, SLICES, Partition, Slice
-from controllers.publishing import FAILED, Decision, decide, urls_condition
+from controllers.publishing import FAILED, Decision, Held, decide, urls_condition
 from controllers.references import (
     EXPORT_INDEX,
     PARTITION_INDEX,
@@ -97,7 +98,7 @@ class EndpointSlices:
         if export.cluster is None:
             return _without_export(obj, wish, export, published) if complete else None
         wish.set(mark_true(EXPORT_VALID))
-        selector = _selector(obj, wish, cluster.lister(self.partitions))
+        selector = self._selector(obj, wish, published, cluster.lister(self.partitions))
         if selector is None:
             return wish.result(obj)
         if not known.seen and not published:
@@ -106,8 +107,41 @@ class EndpointSlices:
         has_left = partial(resolver.has_left, export, cluster)
         decision = decide(published, export.cluster, spec.export.name, known, selector, has_left=has_left)
         wish.endpoints = decision.urls
-        wish.set(urls_condition(URLS_READY, decision, wish.find(URLS_READY), wish.now, export=export.held))
+        wish.set(urls_condition(URLS_READY, decision, wish.find(URLS_READY), wish.now, cause=export.held))
         return wish.result(obj)
+
+    def _selector(
+        self, obj: Object[Slice], wish: _Wish, published: Sequence[str], partitions: Lister[Partition]
+    ) -> LabelSelector | None:
+        """Return what the slice's partition selects, or None when it has one that cannot be used."""
+        name = obj.value.spec.partition
+        if not name:
+            wish.set(mark_true(PARTITION_VALID))
+            return EVERYTHING
+        partition = partitions.find(name)
+        if partition is None:
+            message = f'partition.topology.kcp.io "{name}" not found'
+            wish.set(mark_false(PARTITION_VALID, "PartitionInvalidReference", message))
+            self._without_partition(obj, wish, published)
+            return None
+        try:
+            selector = LabelSelector.from_api(partition.value.spec.selector)
+        except (SelectorError, msgspec.ValidationError) as error:
+            wish.set(mark_false(PARTITION_VALID, "PartitionInvalidReference", str(error)))
+            wish.set(mark_false(URLS_READY, FAILED))
+            return None
+        wish.set(mark_true(PARTITION_VALID))
+        return selector
+
+    def _without_partition(self, obj: Object[Slice], wish: _Wish, published: Sequence[str]) -> None:
+        """Empty a slice whose partition is not there, unless the local store may have lost it."""
+        if published and self.known.local_is_doubted:
+            what = f"Partition {obj.cluster}|{obj.value.spec.partition}"
+            held = Held(what, f"it {LOST}", self.known.standing.doubted_since)
+            wish.set(urls_condition(URLS_READY, Decision(()), wish.find(URLS_READY), wish.now, cause=held))
+        else:
+            wish.endpoints = ()
+            wish.set(mark_false(URLS_READY, FAILED))
 
 
 def _lookup_failed(obj: Object[Slice], wish: _Wish, error: Exception) -> Result:
@@ -121,35 +155,12 @@ def _without_export(obj: Object[Slice], wish: _Wish, export: Found, published: S
     """Empty a slice whose export is gone; leave one alone whose export is held and whose cluster nobody knows."""
     if export.held is not None:
         decision = Decision(tuple(published))
-        wish.set(urls_condition(URLS_READY, decision, wish.find(URLS_READY), wish.now, export=export.held))
+        wish.set(urls_condition(URLS_READY, decision, wish.find(URLS_READY), wish.now, cause=export.held))
         return wish.result(obj)
     wish.endpoints = ()
     wish.set(mark_false(EXPORT_VALID, "APIExportNotFound", f"Error getting APIExport {'|'.join(reference_of(obj))}"))
     wish.set(mark_false(URLS_READY, FAILED))
     return wish.result(obj)
-
-
-def _selector(obj: Object[Slice], wish: _Wish, partitions: Lister[Partition]) -> LabelSelector | None:
-    """Return what the slice's partition selects, or None when it has one that cannot be used."""
-    name = obj.value.spec.partition
-    if not name:
-        wish.set(mark_true(PARTITION_VALID))
-        return EVERYTHING
-    partition = partitions.find(name)
-    if partition is None:
-        wish.endpoints = ()
-        message = f'partition.topology.kcp.io "{name}" not found'
-        wish.set(mark_false(PARTITION_VALID, "PartitionInvalidReference", message))
-        wish.set(mark_false(URLS_READY, FAILED))
-        return None
-    try:
-        selector = LabelSelector.from_api(partition.value.spec.selector)
-    except (SelectorError, msgspec.ValidationError) as error:
-        wish.set(mark_false(PARTITION_VALID, "PartitionInvalidReference", str(error)))
-        wish.set(mark_false(URLS_READY, FAILED))
-        return None
-    wish.set(mark_true(PARTITION_VALID))
-    return selector
 
 
 def slices_of(changed: frozenset[Reference], slices: Lister[Slice]) -> Iterable[Key]:

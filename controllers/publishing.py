@@ -182,14 +182,14 @@ def _in_any_cluster(url: str, export: str) -> Iterator[tuple[str, Frame]]:
 
 
 def urls_condition(
-    kind: str, decision: Decision, before: Condition | None, now: datetime, *, export: Held | None = None
+    kind: str, decision: Decision, before: Condition | None, now: datetime, *, cause: Held | None = None
 ) -> Condition:
-    """Return the condition that tells how the URLs came about; `export` is set where the export itself is held.
+    """Return the condition that tells how the URLs came about; `cause` is what else is held: the export, say.
 
     A condition that already tells of the same held URLs stays as it is, times included: nothing is written because
     time passed or a process was restarted.
     """
-    if held := (*((export,) if export else ()), *decision.held):
+    if held := (*((cause,) if cause else ()), *decision.held):
         message = "; ".join(_told(h, now) for h in held)
         if before is not None and before.reason == HELD and _untimed(before.message) == _untimed(message):
             return before

@@ -1,13 +1,14 @@
 """Shard registration: this process' own Shard exists, with its URLs and labels, at its own shard."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import msgspec
 
 from controllers.kinds import SHARDS, Shard
 from controllers.names import ROOT
-from informers.api.errors import AlreadyExists
+from informers.api.errors import AlreadyExists, NotFound
 from informers.api.objects import Key, Object
 from informers.client.client import Client
 from informers.runtime.cluster import Cluster
@@ -36,11 +37,13 @@ class Registration:
     _added: dict[str, dict[str, str]] = field(default_factory=dict)
 
     async def register(self, client: Client) -> None:
-        """Create the Shard unless it is there; the client is one over all clusters."""
+        """Create the Shard unless it is there, for the controller to compare; the client is one over all clusters."""
+        root = client.cluster(ROOT)
         try:
-            await client.cluster(ROOT).create(SHARDS, self._body())
-        except AlreadyExists:
-            return  # the controller compares it
+            await root.get(SHARDS, self.name)
+        except NotFound:
+            with suppress(AlreadyExists):
+                await root.create(SHARDS, self._body())
 
     async def reconcile(self, obj: Object[Shard], cluster: Cluster) -> Result | None:
         """Say what the Shard should be; other Shards stored here are not ours."""

@@ -64,7 +64,8 @@ class View:
         self.sightings = Sightings(home, kept)
         """All that is known, for who reads it."""
         self.shard_changes: Channel[None] = Channel()
-        """Told when what is known of Shards has changed, or all is known at last."""
+        """Told when what is known of Shards has changed, or of the whole: all is known at last, or the local store is
+        doubted, or is not any more."""
         self.export_changes: Channel[frozenset[Reference]] = Channel()
         """Told what slices may reference exports by of which something has changed."""
         self.changes: Channel[frozenset[Kind]] = Channel()
@@ -206,16 +207,17 @@ class View:
         """Let the changes be known, and tell everybody whom they concern."""
         before = self.sightings.shards()
         pairs = {pair for place in changes.entries for pair in references(self.sightings.get(place))}
-        was_complete = self.complete
+        standing = (self.complete, self.local_is_doubted)
         self.sightings.apply(changes)
         pairs |= {pair for entry in changes.entries.values() for pair in references(entry)}
+        pairs |= {pair for gone in changes.gone for pair in gone.references}
         for place, malformed in draft.malformed.items():
             self.sightings.set_aside(place, malformed)
         for place, entry in changes.entries.items():
             self._settling.note(place, entry, draft.numbers.get(place, 0))
         self._settling.look()
         is_new = before.seen != self.shards().seen or any(gone.urls for gone in changes.gone)
-        if is_new or self.complete != was_complete:
+        if is_new or standing != (self.complete, self.local_is_doubted):
             self.shard_changes.send(None)
         if pairs:
             self.export_changes.send(frozenset(pairs))
@@ -230,8 +232,7 @@ class View:
         processed = [feed for feed in self._feeds if feed.processed or feed in told]
         if draft.standing.complete_since is None and processed and len(processed) == len(self._feeds):
             draft.standing = msgspec.structs.replace(draft.standing, complete_since=now)
-        local = next((feed for feed in processed if feed.source == "local"), None)
-        if local is not None:
+        if local := [feed for feed in processed if feed.source == "local"]:
             draft.standing = self._home_store.follow(draft.standing, local, now)
 
     def _settle(self, answered: Answered) -> None:
