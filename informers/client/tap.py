@@ -19,6 +19,7 @@ from informers.client.chunked import Dechunker
 BUFFER = 2**16
 """Bytes read at once; of twice as many, each body would be fresh memory of the kernel's."""
 _HELD = 2**18
+_HEAD_START = b"HTTP/1."
 _HEAD_END = b"\r\n\r\n"
 _HEAD_LIMIT = 2**16
 _INTERIM = re.compile(rb"HTTP/1\.\d 1(?!01)\d\d\b")
@@ -148,6 +149,7 @@ class Tap(BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Fail the body, and pass it on."""
+        self._paused = False  # whoever reads what is left must not ask for more
         self._handler.connection_lost(exc)
         if not self._ended:
             error = aiohttp.ClientPayloadError(str(exc) if exc else "it ended before the body did")
@@ -155,10 +157,13 @@ class Tap(BufferedProtocol):
             self._fail(error)
 
     def _take_head(self, data: bytes) -> None:
-        """Pass the head on; what follows it too, unless it is a chunked body."""
+        """Pass the head on; what follows it too, unless it is a chunked body.
+
+        What does not begin as a head does is no answer, or the rest of one whose beginning aiohttp has had.
+        """
         whole = self._head + data
         end = whole.find(_HEAD_END)
-        if end < 0 and len(whole) < _HEAD_LIMIT:
+        if end < 0 and len(whole) < _HEAD_LIMIT and whole.startswith(_HEAD_START[: len(whole)]):
             self._head = whole
             return
         self._head = b""
@@ -185,6 +190,9 @@ class Tap(BufferedProtocol):
                 self._transport.pause_reading()
         if dechunker.finished:
             self._end()
+            if self._paused:
+                self._paused = False
+                self._transport.resume_reading()
             self._leave(_LAST_CHUNK + data[used:end])
         elif dechunker.error is not None:
             self._fail(aiohttp.ClientPayloadError(str(dechunker.error)))
@@ -201,9 +209,6 @@ class Tap(BufferedProtocol):
         self._ended = True
         if self._timer is not None:
             self._timer.cancel()
-        if self._paused:
-            self._paused = False
-            self._transport.resume_reading()
 
     def _fail(self, error: Exception) -> None:
         self._error = self._error or error

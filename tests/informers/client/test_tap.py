@@ -5,7 +5,7 @@ import asyncio
 import pytest
 import uvloop
 
-from informers.api.errors import Disconnected, ReadTimeout
+from informers.api.errors import DecodeError, Disconnected, ReadTimeout
 from informers.client.credentials import Anonymous
 from informers.client.http import HttpTransport
 from informers.client.tls import Pem, TlsContexts, Trust
@@ -128,6 +128,17 @@ async def test_time_that_a_slow_reader_takes_is_no_silence_of_the_server(transpo
         await response.aclose()
 
 
+async def test_what_is_no_answer_is_refused_as_soon_as_it_comes(transport_to):
+    """And not when it would be too long for a head."""
+
+    async def handler(asked, writer):
+        writer.write(b"SSH-2.0-OpenSSH_9.6\r\n")
+
+    async with serving(handler) as server:
+        with pytest.raises(DecodeError, match="expected HTTP"):
+            await transport_to(server.address).send(Request("GET", "/", timeouts=Timeouts(idle=5.0)))
+
+
 async def test_silence_after_a_keep_alive_body_is_counted_anew(transport_to):
     """The first body's clock must not strike while the second answer is awaited."""
     turns = iter([opening() + framed(900), opening() + chunk(b"slow")])
@@ -144,7 +155,57 @@ async def test_silence_after_a_keep_alive_body_is_counted_anew(transport_to):
             await body_of(transport, request)
 
 
-@pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
+LOOPS = pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
+
+
+@LOOPS
+@pytest.mark.parametrize("by_server", [False, True], ids=["here", "there"])
+@pytest.mark.parametrize("encrypted", [False, True], ids=["plain", "tls"])
+def test_a_connection_that_waits_for_its_reader_is_closed_without_a_complaint_of_the_loop(loop, by_server, encrypted):
+    """A list is given up halfway, say; asyncio's closed TLS connections cannot be told to go on."""
+    authority = Authority()
+    shown = authority.server_context(authority.issue("server", hosts=["127.0.0.1"])) if encrypted else None
+    complaints = []
+
+    async def main():
+        sent = 0
+        asyncio.get_running_loop().set_exception_handler(lambda _, complaint: complaints.append(complaint))
+
+        async def handler(asked, writer):
+            nonlocal sent
+            writer.write(opening())
+            while True:
+                writer.write(chunk(b"x" * 100_000))
+                await writer.drain()
+                sent += 1
+
+        async def short(asked, writer):
+            writer.write(opening() + chunk(b"x" * 1_000_000))
+            await writer.drain()
+            writer.transport.abort()
+
+        async with serving(short if by_server else handler, tls=shown) as server:
+            nobody = Anonymous(TlsContexts(Trust(Pem(authority.pem))))
+            transport = HttpTransport(server.address, credentials=nobody)
+            response = await transport.send(Request("GET", "/"))
+            if by_server:
+                await server.disconnected.wait()
+                with pytest.raises(Disconnected):
+                    _ = [piece async for piece in response.chunks()]
+            else:
+                before = -1
+                while before != sent:  # until the server cannot go on either
+                    before = sent
+                    await asyncio.sleep(0.005)
+            await response.aclose()
+            await transport.aclose()
+
+    with asyncio.Runner(loop_factory=loop) as runner:
+        runner.run(main())
+    assert not complaints
+
+
+@LOOPS
 def test_tls_records_that_come_together_are_read_one_after_the_other(loop):
     """Go writes each chunk as a record of its own: what is read of one must not be taken for the other."""
     authority = Authority()
