@@ -19,6 +19,7 @@ from kcpctl.apiserver.http.inprocess import InProcess
 from kcpctl.builtin import LOCAL
 from kcpctl.hosting import Host, answering, application, hosting
 from kcpctl.identity import check_urls
+from kcpctl.metrics import BUILD, Metrics
 from kcpctl.readiness import Readiness
 from kcpctl.requestlog import request_log
 from kcpctl.settings import RunSettings
@@ -37,6 +38,7 @@ class Embedded:
     has_cache: bool
     is_new_store: bool
     readiness: Readiness
+    metrics: Metrics
 
     def servers(self, noticed: Noticed) -> dict[str, Server]:
         """Return the ways to talk to them without a socket, by their names in a Manager."""
@@ -81,9 +83,9 @@ async def embedded(settings: RunSettings) -> AsyncIterator[Embedded]:
         if has_cache:
             kept = await stack.enter_async_context(opened(host.folder, "cache", in_memory=settings.in_memory))
             mounts |= CacheServer(kept.storage).embedded
-        readiness = Readiness()
-        app = application(host, mounts, readiness.health(), request_log(logs.logger()))
-        found = Embedded(host, shard, urls, app, has_cache, store.is_new, readiness)
+        readiness, metrics = Readiness(), Metrics(BUILD)
+        app = application(host, mounts, readiness.health(), request_log(logs.logger()), metrics)
+        found = Embedded(host, shard, urls, app, has_cache, store.is_new, readiness, metrics)
         await _load(found)
         await stack.enter_async_context(answering(host, app))
         await stack.enter_async_context(background(shard.run()))

@@ -21,6 +21,7 @@ from kcpctl.apiserver.mounts import Mount
 from kcpctl.contexts import ADMIN
 from kcpctl.datadir import locked
 from kcpctl.listening import Address, take_address
+from kcpctl.metrics import Metrics
 from kcpctl.settings import Common
 
 _REQUESTS_END_WITHIN = 0.5
@@ -63,10 +64,13 @@ def _certified(folder: Path, names: frozenset[str]) -> tuple[Certificates, ssl.S
         ) from error
 
 
-def application(host: Host, mounts: Mapping[str, Mount], health: Health, observe: Observe) -> ApiServer:
+def application(
+    host: Host, mounts: Mapping[str, Mount], health: Health, observe: Observe, metrics: Metrics
+) -> ApiServer:
     """Return the API server of these worlds; only those who prove who they are may do anything."""
     place = host.address.near.partition("://")[2]
-    return ApiServer(mounts, Authentication({host.token: ADMIN}), health=health, observe=observe, address=place)
+    who = Authentication({host.token: ADMIN})
+    return ApiServer(mounts, who, health=health, metrics=metrics.text, observe=observe, address=place)
 
 
 @asynccontextmanager

@@ -19,6 +19,7 @@ from kcpctl.answers import answering_commands
 from kcpctl.arrivals import hurry_for_new_kinds
 from kcpctl.builtin import LOCAL, labels_of
 from kcpctl.collecting import collect
+from kcpctl.figures import figures_of
 from kcpctl.greeting import export_line, greet, kubectl, state_line
 from kcpctl.grounds import Ground, ground
 from kcpctl.identity import check_name, check_urls
@@ -87,6 +88,7 @@ def _prepare(manager: Manager, found: Ground, *, has_modules: bool) -> None:
         found.ours.feed(manager)
     if found.embedded:
         found.embedded.readiness.informers = partial(_local_informers, manager)
+        found.embedded.metrics.add(*figures_of(manager, found.ours))
         if has_modules:
             hurry_for_new_kinds(manager)
 

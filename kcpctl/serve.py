@@ -13,6 +13,7 @@ from kcpctl.apiserver.assembly import CacheServer, PlainServer
 from kcpctl.apiserver.mounts import Mount
 from kcpctl.greeting import export_line, greet, kubectl, state_line
 from kcpctl.hosting import Host, answering, application, hosting
+from kcpctl.metrics import BUILD, Metrics
 from kcpctl.process import run_process
 from kcpctl.readiness import Readiness
 from kcpctl.report import Process, Report, shown
@@ -66,7 +67,7 @@ async def _answer(
 ) -> None:
     """Serve what has been loaded until told to stop."""
     readiness.is_loaded = True
-    app = application(host, mounts, readiness.health(), request_log(logs.logger()))
+    app = application(host, mounts, readiness.health(), request_log(logs.logger()), Metrics(BUILD))
     process = Process(__version__, os.getpid(), datetime.now(UTC), str(host.folder.resolve()), url=host.address.near)
 
     async def status(_: control.JSON) -> control.JSON:

@@ -15,7 +15,7 @@ from kcpctl.apiserver.http.auth import Authenticator, authorize, refuse_imperson
 from kcpctl.apiserver.http.discovery import Discovery
 from kcpctl.apiserver.http.health import Health
 from kcpctl.apiserver.http.openapi.site import OpenApi
-from kcpctl.apiserver.http.site import Site
+from kcpctl.apiserver.http.site import Metrics, Site
 from kcpctl.apiserver.http.streams import begun, close
 from kcpctl.apiserver.mounts import Mount, Scoped
 from kcpctl.apiserver.routing import Target, find, parse
@@ -70,13 +70,14 @@ class ApiServer:
         authenticate: Authenticator,
         *,
         health: Health | None = None,
+        metrics: Metrics | None = None,
         observe: Observe = _nobody,
         clock: Clock | None = None,
         address: str = "127.0.0.1:6443",
     ) -> None:
         """Serve these worlds; the prefix `""` is that of all paths which belong to no other.
 
-        `address` (host and port) is what discovery names where a request has no Host.
+        `address` (host and port) is what discovery names where a request has no Host. Without `metrics` there are none.
         """
         self._authenticate = authenticate
         self._observe = observe
@@ -84,10 +85,10 @@ class ApiServer:
         health = health or Health()
         openapi = OpenApi(now=self._clock.now)
         # Longest prefix first, so that the one without a prefix comes last.
-        self._mounted = [
-            (prefix, _Mounted(mount, Site(Discovery(mount.world.catalog), openapi, health, address=address)))
-            for prefix, mount in sorted(mounts.items(), key=lambda item: -len(item[0]))
-        ]
+        self._mounted = []
+        for prefix, mount in sorted(mounts.items(), key=lambda item: -len(item[0])):
+            site = Site(Discovery(mount.world.catalog), openapi, health, address=address, metrics=metrics)
+            self._mounted.append((prefix, _Mounted(mount, site)))
 
     async def __call__(self, incoming: Incoming) -> Answer:
         """Answer one request; waits for whatever the request needs. Raises nothing but cancellation."""

@@ -13,6 +13,7 @@ from kcpctl.apiserver.assembly import PlainServer
 from kcpctl.apiserver.http.health import Health
 from kcpctl.apiserver.storage.memory import MemoryStorage
 from kcpctl.hosting import Host, answering, application, hosting
+from kcpctl.metrics import Metrics
 from kcpctl.settings import ServeSettings
 
 
@@ -36,7 +37,7 @@ async def test_the_kept_token_is_the_administrators_and_no_other_is_anybodys(tmp
     async with hosting(ServeSettings(port=0, data_dir=tmp_path)) as host:
         server = PlainServer(MemoryStorage())
         await server.load()
-        async with answering(host, application(host, server.mounts, Health(), lambda seen: None)):
+        async with answering(host, application(host, server.mounts, Health(), lambda seen: None, Metrics())):
             token = (tmp_path / TOKEN_FILE).read_text().strip()
 
             assert await status_of(host, token) == 200

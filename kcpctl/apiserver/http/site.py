@@ -1,6 +1,6 @@
 """Everything that is no resource: the root, version, health, discovery, OpenAPI, and what is not there."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -17,18 +17,27 @@ from kcpctl.apiserver.mounts import Scoped
 from kcpctl.apiserver.routing import Target
 
 _JSON = (("Content-Type", "application/json"),)
+_METRICS = (("Content-Type", "text/plain; version=0.0.4; charset=utf-8"),)
 _HEALTH = ("healthz", "livez", "readyz")
+_ALONE = ("version", "metrics")
+"""Paths with nothing below them."""
+
+Metrics = Callable[[], bytes]
+"""Returns all figures of the process, in the text form that Prometheus reads."""
 
 
 class Site:
     """Answers what is no resource, for one world."""
 
-    def __init__(self, discovery: Discovery, openapi: OpenApi, health: Health, *, address: str) -> None:
+    def __init__(
+        self, discovery: Discovery, openapi: OpenApi, health: Health, *, address: str, metrics: Metrics | None = None
+    ) -> None:
         """Take what answers; `address` (host and port) is what discovery names where a request has no Host."""
         self._discovery = discovery
         self._openapi = openapi
         self._health = health
         self._address = address
+        self._metrics = metrics
         self._version = version_document()
 
     async def __call__(self, incoming: Incoming, target: Target, scoped: Scoped, query: Query) -> Answer:
@@ -39,18 +48,25 @@ class Site:
             return self._health(segments, query)
         if first in ("api", "apis"):
             return self._discover(incoming, target, scoped, query)
-        if first not in ("", "version", "openapi") or (first == "version" and len(segments) > 1):
+        if first not in ("", "version", "openapi", "metrics") or (first in _ALONE and len(segments) > 1):
             raise path_not_found()
         if target.method != "GET":
             raise method_not_allowed()
+        if first == "metrics":
+            return self._measured()
         if first == "openapi":
             groups = self._discovery.groups(scoped.scope.cluster)
             return await self._openapi(segments, groups, scoped.prefix, incoming.headers, query)
         return Answer(200, _JSON, self._version) if first else self._root(scoped, query)
 
+    def _measured(self) -> Answer:
+        if self._metrics is None:
+            raise path_not_found()
+        return Answer(200, _METRICS, self._metrics())
+
     def _root(self, scoped: Scoped, query: Query) -> Answer:
         paths = self._discovery.paths(scoped.scope.cluster)
-        paths += [*self._health.paths(), "/openapi/v3", "/version"]
+        paths += [*self._health.paths(), "/openapi/v3", "/version", *(["/metrics"] if self._metrics else ())]
         body = msgspec.json.encode({"paths": sorted(set(paths))})
         return Answer(200, _JSON, msgspec.json.format(body, indent=2))
 

@@ -411,3 +411,19 @@ async def test_lists_and_watches_say_which_store_they_show(server: Server) -> No
         assert dict(answer.headers)["Kcpctl-Store"] == said
         if not isinstance(answer.body, bytes):
             await close(answer.body)
+
+
+async def test_metrics_are_for_masters_and_only_where_there_are_any() -> None:
+    server = Server()
+    assert (await server.ask("GET", "/metrics")).status == 404
+    app = ApiServer({"": Mount(server.world, Single())}, Authentication(), metrics=lambda: b"a 1\n")
+
+    answer = await app(Incoming("GET", "/metrics", "", {}, b"", ROOT))
+
+    assert (answer.status, answer.body) == (200, b"a 1\n")
+    assert dict(answer.headers)["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    for user, status in ((None, 403), (User("bob"), 403), (ROOT, 405)):
+        method = "GET" if status == 403 else "POST"
+        assert (await app(Incoming(method, "/metrics", "", {}, b"", user))).status == status
+    assert (await app(Incoming("GET", "/metrics/x", "", {}, b"", ROOT))).status == 404
+    assert b"/metrics" in (await app(Incoming("GET", "/", "", {}, b"", ROOT))).body  # type: ignore[operator]
