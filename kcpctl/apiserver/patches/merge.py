@@ -2,9 +2,11 @@
 
 from typing import Any
 
+import msgspec
+
 
 def merge(document: Any, patch: Any) -> Any:
-    """Return the document with the patch applied; the document is used up, the patch is not.
+    """Return the document with the patch applied; the document is used up, and parts of the patch are in the result.
 
     Unlike the RFC's, nulls vanish also from objects inside lists, unless such a list replaces an object.
     """
@@ -23,6 +25,13 @@ def merge(document: Any, patch: Any) -> Any:
 
 
 def _without_nulls(value: Any) -> Any:
+    # Most have none, and to print them takes a tenth of the time.
+    if isinstance(value, dict | list) and b"null" in msgspec.json.encode(value):
+        return _stripped(value)
+    return value
+
+
+def _stripped(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
-    return [_without_nulls(inner) for inner in value] if isinstance(value, list) else value
+        return {key: _stripped(inner) for key, inner in value.items() if inner is not None}
+    return [_stripped(inner) for inner in value] if isinstance(value, list) else value

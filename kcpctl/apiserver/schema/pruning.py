@@ -23,9 +23,19 @@ def _prune_list(value: list[Any], node: Node, path: str, dropped: list[str]) -> 
     below = node.items or (ANYTHING if node.preserves_unknown else NOTHING)
     for index, item in enumerate(value):
         if type(item) is dict:
-            _prune_map(item, below, f"{path[:-1]}[{index}].", dropped)
+            if not _holds_known_texts(item, below):
+                _prune_map(item, below, f"{path[:-1]}[{index}].", dropped)
         elif type(item) is list:
             _prune_list(item, below, f"{path[:-1]}[{index}].", dropped)
+
+
+def _holds_known_texts(value: JSON, node: Node) -> bool:
+    """Say whether a map has nothing but texts in fields that are known; of such maps long lists are made."""
+    known = node.properties
+    for name, inner in value.items():  # noqa: SIM110 - twice as fast as a generator
+        if type(inner) is not str or name not in known:
+            return False
+    return True
 
 
 def _prune_map(value: JSON, node: Node, path: str, dropped: list[str]) -> None:

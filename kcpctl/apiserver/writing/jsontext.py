@@ -31,8 +31,11 @@ class Read(msgspec.Struct, frozen=True):
 
 def read(body: bytes) -> Read:
     """Read a text; raises `JsonError`."""
+    is_long = _has_long_number(body)
+    if not is_long and (found := _plain(body)) is not None:
+        return found
     text = body.decode("utf-8", "replace")
-    decoders = _LONG_DECODERS if _has_long_number(body) else _DECODERS
+    decoders = _LONG_DECODERS if is_long else _DECODERS
     try:
         value, repeats = decoders.decode(text)
     except RecursionError:
@@ -42,6 +45,18 @@ def read(body: bytes) -> Read:
     if "\\ud" in text or "\\uD" in text:
         value = _printable(value)
     return Read(value, text, repeats)
+
+
+def _plain(body: bytes) -> Read | None:
+    """Read a text that is just as it would be printed here, in a tenth of the time; None for any other.
+
+    Such a text repeats no key: what a key says first would not be printed.
+    """
+    try:
+        value = _decode(body)
+        return Read(value, body.decode()) if _encode(value) == body else None
+    except (ValueError, RecursionError):
+        return None  # the other way finds the words for it
 
 
 class _Repeated(Exception):
@@ -104,5 +119,7 @@ def _printable(value: Any) -> Any:
     return [_printable(inner) for inner in value] if isinstance(value, list) else value
 
 
+_decode = msgspec.json.Decoder(float_hook=_number).decode
+_encode = msgspec.json.Encoder().encode
 _DECODERS = _Decoders(None)
 _LONG_DECODERS = _Decoders(_integer)

@@ -52,6 +52,32 @@ def test_there_is_a_fault_exactly_where_a_text_is_not_json(text: str) -> None:
     assert (fault(text.encode()) == "") is is_json
 
 
+numbers = st.integers(-(1 << 70), 1 << 70) | st.floats(allow_nan=False, allow_infinity=False)
+values = st.recursive(
+    numbers | st.text(max_size=5) | st.booleans() | st.none(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(values)
+def test_a_text_says_the_same_however_it_is_spaced_and_escaped(value: Any) -> None:
+    spaced = jsontext.read(json.dumps(value, indent=1).encode())
+    compact = jsontext.read(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
+
+    assert repr(compact.value) == repr(spaced.value)
+
+
+@given(st.dictionaries(st.sampled_from("abc"), values, min_size=1, max_size=2), values)
+def test_a_key_that_is_said_twice_is_noticed_however_the_text_is_spaced(obj: Any, value: Any) -> None:
+    for separators in ((",", ":"), (", ", ": ")):
+        text = json.dumps(obj, ensure_ascii=False, separators=separators)
+        again = f"{text[:-1]}{separators[0]}{json.dumps(next(iter(obj)))}{separators[1]}{json.dumps(value)}}}"
+
+        assert not jsontext.read(text.encode()).has_duplicates
+        assert jsontext.read(again.encode()).has_duplicates
+
+
 def test_what_is_no_json_in_python_either_has_gos_words() -> None:
     with pytest.raises(jsontext.JsonError, match="invalid character 'N' looking for beginning of value"):
         jsontext.read(b'{"a":NaN}')
