@@ -73,6 +73,8 @@ class Lease:
         self.shard = shard
         self.taken: Channel[Taken] = Channel()
         """Told whenever it is held that was not."""
+        self.recovered: Channel[None] = Channel()
+        """Told when the cache answers that did not."""
         self.trouble: InformersError | None = None
         """What keeps it from being renewed now."""
         self._process = process or str(uuid4())
@@ -223,9 +225,11 @@ class Lease:
 
     def _hold(self, holder: Holder, rv: str, began: float) -> None:
         """Have the segment, as of the moment before it was asked for."""
-        was_held = self.held
+        was_held, was_away = self.held, self.trouble is not None
         self._holder, self._rv = holder, rv
         self._watched = self.trouble = None
+        if was_away:
+            self.recovered.send(None)
         if self._is_closing:
             return
         self._until = began + GIVEN_UP_AFTER

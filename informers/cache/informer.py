@@ -171,6 +171,10 @@ class SharedInformer(Generic[T]):
         """Fetch the newest state now, whatever was known; handlers are told of what differs."""
         self._reflector.force_relist()
 
+    def hurry(self) -> None:
+        """Try again now, if an attempt has failed and the next one is still to come: the server is known to be back."""
+        self._reflector.hurry()
+
     def add_handler(self, handler: Handler[T], *, name: str = "") -> Registration[T]:
         """Call the handler for every object there is, then for every change, each in the step that changed the store.
 

@@ -1,5 +1,6 @@
 """Keeps one store equal to one collection on the server; how it recovers is the table in `recovery`."""
 
+from asyncio import Event
 from datetime import datetime, timedelta
 from random import Random
 from typing import Generic, TypeVar
@@ -24,6 +25,7 @@ from informers.cache.source import Source
 from informers.cache.states import Backing, Checking, Listing, State, Stopped, Streaming, Synced, Watching
 from informers.cache.store import Store
 from informers.clock import Clock
+from informers.tasks import first
 
 T = TypeVar("T")
 
@@ -58,6 +60,7 @@ class Reflector(Generic[T]):
         self._clock = clock
         self._policy = policy
         self._interrupt = Interrupt()
+        self._hurried = Event()
         self._backoffs = {
             Pause.BACKOFF: Backoff(clock, rng),
             Pause.LONG: Backoff(clock, rng, base=2.0, cap=60.0, reset_after=600.0),
@@ -91,6 +94,10 @@ class Reflector(Generic[T]):
         """Drop the watch and what is known of revisions, and fetch the newest state now, whatever is going on."""
         self._forced = True
         self._interrupt.interrupt(_forced())
+
+    def hurry(self) -> None:
+        """Let a pause between two attempts be over now; no effect otherwise."""
+        self._hurried.set()
 
     async def run(self) -> None:
         """Keep the store equal to the server until cancelled."""
@@ -134,7 +141,8 @@ class Reflector(Generic[T]):
             case Watching():
                 return await self._watch(state)
             case Backing(seconds=seconds, then=then):
-                await self._clock.sleep(seconds)
+                self._hurried.clear()
+                await first(self._clock.sleep(seconds), self._hurried.wait())
                 return then
             case _:
                 raise RuntimeError(f"expected a state with something to do, found {state}")

@@ -347,3 +347,20 @@ async def test_a_lease_that_lapsed_while_the_cache_was_away_is_taken_again_and_e
         await site.settle()
 
         assert await copied(site) == {"new"}
+
+
+async def test_a_cache_that_was_away_for_long_is_followed_again_within_a_second(site: Site) -> None:
+    async with site.shard("amber") as amber, site.shard("violet") as violet:
+        await amber.client.create(EXPORTS, export())
+        await site.settle()
+        for shard in (amber, violet):
+            await shard.cache.go_away()
+        await site.clock.advance(3600)
+        await site.restart_cache(empty=True)
+
+        for shard in (amber, violet):
+            shard.cache.come_back()
+        await site.clock.advance(1)
+
+        assert await copied(site) == {"widgets"}
+        assert {obj.name for obj in await site.cache.client().list(SHARDS)} == {"amber", "violet"}

@@ -799,6 +799,30 @@ async def test_a_forced_list_ends_a_pause(server: Server) -> None:
         assert rig.informer.live
 
 
+async def test_a_pause_that_is_hurried_is_over(server: Server) -> None:
+    async with Rig(server).running() as rig:
+        server.go_down()
+        await rig.clock.advance(1000)
+        server.down = False
+        before = rig.clock.monotonic()
+        rig.informer.hurry()
+        await rig.settle()
+
+        assert rig.clock.monotonic() == before
+        assert rig.informer.live
+
+
+async def test_hurrying_one_that_has_nothing_to_wait_for_leaves_its_next_pause_as_it_is(server: Server) -> None:
+    async with Rig(server).running() as rig:
+        rig.informer.hurry()
+        server.go_down()
+        await rig.settle()
+        server.down = False
+
+        assert rig.of(Backed)
+        assert not rig.informer.live
+
+
 async def test_a_forced_list_during_a_list_starts_that_anew(server: Server) -> None:
     """What has been fetched so far may be what the caller knows to be outdated."""
     async with Rig(server, LISTING).running() as rig:
