@@ -1,6 +1,5 @@
 """What operators ask a running process about shards and replication, by the names under which it answers."""
 
-from datetime import UTC, datetime
 from typing import Any, cast
 
 import msgspec
@@ -38,11 +37,12 @@ class _Operations:
 
     def __init__(self, manager: Manager, ours: Ours, clock: Clock) -> None:
         self._ours = ours
+        self._clock = clock
         self._remover = Remover(manager, ours.view, ours.lives, ours.removals, clock)
         self._replication = Replication(manager, ours.view, ours.segment) if ours.segment else None
 
     async def shards(self, _: JSON) -> JSON:
-        return _values(listed(self._ours.view, self._ours.lives, datetime.now(UTC)))
+        return _values(listed(self._ours.view, self._ours.lives, self._clock.now()))
 
     async def remove_shard(self, question: JSON) -> JSON:
         return _values(await self._remover.remove_shard(str(question["name"]), force=bool(question["force"])))
@@ -52,7 +52,7 @@ class _Operations:
         return _values(await self._remover.forget_export(cluster, name, shard=shard, path=path))
 
     async def drift(self, _: JSON) -> JSON:
-        return _values(await self._replicating().drift(datetime.now(UTC)))
+        return _values(await self._replicating().drift(self._clock.now()))
 
     async def adopt(self, _: JSON) -> JSON:
         return _values(await self._replicating().adopt())

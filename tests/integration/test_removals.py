@@ -2,34 +2,24 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
 
 import pytest
 
 from controllers.kinds import EXPORTS, SHARDS, SLICES
 from controllers.records import REMOVALS, Record
 from informers import ConfigurationError, Object
-from kcpctl.operating import FORGET_EXPORT, REMOVE_SHARD
-from kcpctl.operations import operations
+from kcpctl.operating import FORGET_EXPORT, REMOVE_SHARD, Removed
+from tests.integration.asking import ask
 from tests.integration.objects import REPLICATED, export, slice_of, url_of, urls
 from tests.integration.site import ShardProcess, Site
 
 
-async def ask(site: Site, by: ShardProcess, what: str, /, **details: Any) -> Any:
-    """Ask a process as a command does, letting as much time pass as the answer takes."""
-
-    async def answered() -> Any:
-        return await operations(by.running.manager, by.ours, site.clock)[what](details)
-
-    return await site.clock.run(answered())
+async def remove(site: Site, by: ShardProcess, name: str, *, force: bool = False) -> Removed:
+    return await ask(site, by, REMOVE_SHARD, Removed, name=name, force=force)
 
 
-async def remove(site: Site, by: ShardProcess, name: str, *, force: bool = False) -> Any:
-    return await ask(site, by, REMOVE_SHARD, name=name, force=force)
-
-
-async def forget(site: Site, by: ShardProcess, cluster: str, name: str, *, shard: str = "", path: str = "") -> Any:
-    return await ask(site, by, FORGET_EXPORT, cluster=cluster, name=name, shard=shard, path=path)
+async def forget(site: Site, by: ShardProcess, cluster: str, name: str, *, shard: str = "", path: str = "") -> Removed:
+    return await ask(site, by, FORGET_EXPORT, Removed, cluster=cluster, name=name, shard=shard, path=path)
 
 
 async def records(site: Site) -> list[Object[Record]]:
@@ -67,7 +57,7 @@ async def test_a_silent_shard_is_removed_everywhere_at_once_and_everybody_says_s
         await site.settle()
 
         assert site.clock.monotonic() - before < 2, "what somebody says need not settle"
-        assert (done["deleted"], done["recorded"], done["isAlone"]) == (2, 1, False)
+        assert (done.deleted, done.recorded, done.is_alone) == (2, 1, False)
         assert await listing(amber) == await listing(violet) == ["amber", "violet"]
         (record,) = await records(site)
         assert (record.key.shard, record.key.cluster, record.name) == ("azure", "root", "shards.azure")
@@ -137,7 +127,7 @@ async def test_a_shard_has_to_be_watched_before_it_is_called_silent(site: Site) 
             await remove(site, amber, "violet")
         await site.clock.advance(16)
 
-        assert (await remove(site, amber, "violet"))["deleted"] == 1
+        assert (await remove(site, amber, "violet")).deleted == 1
 
 
 async def test_a_shard_is_not_silent_while_the_cache_cannot_be_seen(site: Site) -> None:
@@ -152,12 +142,12 @@ async def test_a_shard_is_not_silent_while_the_cache_cannot_be_seen(site: Site) 
         await site.clock.advance(40)
         await site.settle()
 
-        assert (await remove(site, amber, "azure"))["recorded"] == 1
+        assert (await remove(site, amber, "azure")).recorded == 1
 
 
 async def test_a_shard_that_stopped_in_order_can_be_removed_at_once(site: Site) -> None:
     async with three(site, until="stopped") as (amber, _):
-        assert (await remove(site, amber, "azure"))["recorded"] == 1
+        assert (await remove(site, amber, "azure")).recorded == 1
 
 
 async def test_names_that_nobody_bears_are_told_apart(site: Site) -> None:
@@ -219,7 +209,7 @@ async def test_a_held_export_is_forgotten_everywhere(site: Site) -> None:
         done = await forget(site, amber, cluster, "widgets")
         await site.settle()
 
-        assert (done["recorded"], done["isAlone"]) == (1, False)
+        assert (done.recorded, done.is_alone) == (1, False)
         assert await listing(amber) == []
         assert [entry.place.kind for entry in amber.ours.view.held()] == ["shards"], "the shard may come back"
 
@@ -252,7 +242,7 @@ async def test_a_cache_server_that_keeps_no_removals_has_each_process_told(site:
         done = await remove(site, amber, "azure")
         await site.settle()
 
-        assert (done["recorded"], done["isAlone"]) == (0, True)
+        assert (done.recorded, done.is_alone) == (0, True)
         assert await listing(amber) == ["amber", "violet"]
         assert await listing(violet) == ["amber", "azure", "violet"], "nobody has told it"
         await remove(site, violet, "azure")
