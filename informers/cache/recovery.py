@@ -125,6 +125,9 @@ RECOVERY = (
     Rule(_on(_P.CHECK), _of(_T.BEHIND), _A.SYNC_AFRESH, Pause.NONE, "such a watch would stay silent for ever"),
     Rule(_on(_P.CHECK), _of(_T.REPLACED), _A.SYNC_AFRESH, Pause.NONE, "what we hold is of another history"),
     Rule(_on(_P.CHECK), _of(_T.REFUSED, _T.THROTTLED), _A.CHECK, Pause.BACKOFF, "the server is coming or busy"),
+    Rule(
+        _on(_P.CHECK), _of(_T.BROKEN, _T.SILENT), _A.CHECK, Pause.BACKOFF, "so does a proxy answer whose server is away"
+    ),
     Rule(_on(_P.CHECK), _of(_T.MISSING), _A.SYNC, Pause.LONG, "it was removed"),
     Rule(_on(_P.CHECK), _ANY, _A.SYNC, Pause.BACKOFF, "who cannot say it cannot resume either"),
     # The server is to show our history: before a fetched state or an accepted watch counts

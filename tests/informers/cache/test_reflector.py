@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from informers.api.errors import Disconnected
+from informers.api.errors import Disconnected, ReadTimeout
 from informers.cache.facts import Backed, Checked, FellBack, Listed, Relisted, WatchEnded, WatchStarted
 from informers.cache.notices import Evidence
 from informers.cache.policy import Policy
@@ -385,6 +385,23 @@ async def test_a_throttled_watch_is_started_again_after_a_pause_and_a_question(
 
         assert {asked.limit for asked in server.of("list")} == {1}
         assert [fact.then for fact in rig.of(Backed)] == [Action.CHECK]
+        assert rig.informer.live
+
+
+@pytest.mark.parametrize("fault", [Disconnected("reset by a proxy"), ReadTimeout("silence")])
+async def test_a_question_that_got_no_answer_is_asked_again_and_nothing_is_listed(
+    server: Server, fault: Exception
+) -> None:
+    """Behind a proxy a server that is away breaks connections. The watch then tells what was deleted; a list could not."""
+    async with Rig(server, LISTING).running() as rig:
+        await rig.clock.advance(10)
+        rig.forget_past()
+        server.cut()
+        server.fail_next("list", fault)
+        await rig.clock.advance(601)
+
+        assert {asked.limit for asked in server.of("list")} == {1}
+        assert rig.of(Listed) == []
         assert rig.informer.live
 
 
