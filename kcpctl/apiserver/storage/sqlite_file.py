@@ -17,7 +17,7 @@ import msgspec
 
 from kcpctl.apiserver.storage.base import Change, Record, Term, Unavailable, Unwritable
 from kcpctl.apiserver.storage.revisions import new_term
-from kcpctl.apiserver.storage.soundness import Whereabouts, check_values
+from kcpctl.apiserver.storage.soundness import Damaged, Whereabouts, check_values
 
 _TERMS_KEPT = 16
 """Whoever was away for more openings than this does not know the store any more."""
@@ -72,7 +72,9 @@ class SqliteFile:
         Raises `sqlite3.Error`, `Unavailable`, `Damaged`.
         """
         run = self._connection.execute
-        identity, revision = run("SELECT identity, revision FROM store").fetchone()
+        if (row := run("SELECT identity, revision FROM store").fetchone()) is None:
+            raise Damaged("its identity and its revision are not in it any more")
+        identity, revision = row
         self._oldest = run("SELECT coalesce(min(revision) - 1, ?) FROM change", (revision,)).fetchone()[0]
         records = [Record(*row) for row in run("SELECT key, revision, value FROM object")]
         undo = run(
@@ -120,7 +122,7 @@ class SqliteFile:
                 self._connection.execute("ROLLBACK")
             if isinstance(error, _OF_ONE_RECORD):
                 raise Unwritable(f"cannot write to {self.path}: {error}") from error
-            if isinstance(error, sqlite3.Error):
+            if isinstance(error, sqlite3.Error | OSError):  # the latter where it cannot even be looked for
                 raise Unavailable(f"cannot write to {self.path}: {error}") from error
             raise
 

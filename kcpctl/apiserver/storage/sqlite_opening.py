@@ -17,7 +17,7 @@ Connect = Callable[[Path], sqlite3.Connection]
 """How a connection to a file is made; where tests put failing disks in."""
 
 FORMAT = 2
-"""What the tables above mean. A file with a higher number is refused; format 1 had no terms, and gets them."""
+"""What the tables below mean. A file with a higher number is refused; format 1 had no terms, and gets them."""
 
 _APPLICATION = 0x6B637073
 """SQLite's application_id of our files: `kcps`."""
@@ -51,8 +51,9 @@ def open_file(path: Path, first_revision: int, connect: Connect, *, changes: int
         raise CannotOpen(f"expected to read and write {path}, found: {error}") from error
     try:
         _lock(path, connection)
-        _prepare(path, connection, first_revision)
+        number = _format_of(path, connection)
         check_pages(connection)
+        _bring_up_to_date(connection, number, first_revision)
         file = SqliteFile(path, connection)
         loaded = file.load(changes)
         pid_file(path).write_text(f"{os.getpid()}\n")
@@ -93,25 +94,32 @@ def _lock(path: Path, connection: sqlite3.Connection) -> None:
         ) from error
 
 
-def _prepare(path: Path, connection: sqlite3.Connection, first_revision: int) -> None:
-    """Check whose file it is, and in which format; fill a new one."""
+def _format_of(path: Path, connection: sqlite3.Connection) -> int:
+    """Check whose file it is, and return its format; 0 for a new one."""
     application, number, tables = connection.execute(
         "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema) "
         "FROM pragma_application_id, pragma_user_version"
     ).fetchone()
     if (application, number, tables) == (0, 0, 0):
-        _fill(connection, first_revision)
-    elif application != _APPLICATION:
+        return 0
+    if application != _APPLICATION:
         raise CannotOpen(
             f"expected a kcpctl store in {path}, found another SQLite database; use another data directory"
         )
-    elif number == 1:
-        _update(connection)
-    elif number > FORMAT:
+    if number > FORMAT:
         raise CannotOpen(
             f"expected {path} in format {FORMAT} or older, found format {number}: a newer kcpctl wrote it; "
             "run that version, or use another data directory"
         )
+    return int(number)
+
+
+def _bring_up_to_date(connection: sqlite3.Connection, number: int, first_revision: int) -> None:
+    """Fill a new file, and give one of format 1 what it lacks."""
+    if number == 0:
+        _fill(connection, first_revision)
+    elif number == 1:
+        _update(connection)
 
 
 def _update(connection: sqlite3.Connection) -> None:

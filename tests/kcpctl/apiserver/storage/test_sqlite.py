@@ -307,6 +307,22 @@ async def test_a_write_to_a_file_that_is_not_there_any_more_is_refused(path: Pat
     await store.aclose()
 
 
+async def test_a_write_to_a_file_that_cannot_even_be_looked_for_is_refused_in_one_line(tmp_path: Path):
+    folder, away = tmp_path / "data", tmp_path / "away"
+    folder.mkdir()
+    store = await SqliteStorage.open(folder / "store.db")
+    folder.rename(away)
+    folder.write_text("no folder")
+
+    with pytest.raises(Unavailable, match=r"cannot write to .*store\.db: .*Not a directory"):
+        await store.create(f"{PODS}a", b"1")
+
+    folder.unlink()
+    away.rename(folder)
+    assert await store.create(f"{PODS}a", b"1") == store.revision
+    await store.aclose()
+
+
 @pytest.mark.parametrize("part", range(8))
 async def test_bytes_that_are_overwritten_anywhere_in_the_file_are_found_at_the_next_start(path: Path, part: int):
     store = await SqliteStorage.open(path)
@@ -588,6 +604,35 @@ async def test_a_file_without_terms_gets_them_and_keeps_all_else(path: Path):
     assert (found.value, again.identity) == (b"1", store.identity)
     assert [term.since for term in again.terms] == [store.revision]
     await (await SqliteStorage.open(path)).aclose()
+
+
+async def test_a_damaged_file_is_refused_before_it_is_brought_up_to_date(path: Path):
+    store = await SqliteStorage.open(path)
+    await asyncio.gather(*(store.create(f"{PODS}{n:04}", bytes(900)) for n in range(200)))
+    await store.aclose()
+    connection = sqlite3.connect(path)
+    connection.executescript("DROP TABLE term; PRAGMA user_version = 1")
+    connection.close()
+    with path.open("r+b") as file:
+        file.seek(path.stat().st_size // 2)
+        file.write(b"\xff" * 40_000)
+    before = path.read_bytes()
+
+    with pytest.raises(CannotOpen, match="nothing of it was changed"):
+        await SqliteStorage.open(path)
+
+    assert path.read_bytes() == before
+
+
+async def test_a_file_that_has_lost_its_identity_is_refused(path: Path):
+    await (await SqliteStorage.open(path)).aclose()
+    connection = sqlite3.connect(path)
+    connection.execute("DELETE FROM store")
+    connection.commit()
+    connection.close()
+
+    with pytest.raises(CannotOpen, match="its identity and its revision are not in it any more; nothing of it"):
+        await SqliteStorage.open(path)
 
 
 async def test_a_file_in_which_no_term_can_begin_is_refused(path: Path):
