@@ -43,7 +43,11 @@ class Aside:
             with suppress(RuntimeError):  # the loop has ended meanwhile
                 loop.call_soon_threadsafe(self._end, done, settle)
 
-        threading.Thread(target=run, name="kcpctl-body", daemon=True).start()
+        try:
+            threading.Thread(target=run, name="kcpctl-body", daemon=True).start()
+        except RuntimeError:  # the system has no more of them
+            self._free.release()
+            raise
         return await done
 
     def _end(self, done: asyncio.Future[T], settle: Callable[[], None]) -> None:

@@ -26,6 +26,19 @@ async def test_what_a_job_raises_comes_out(size: int):
         await Aside().do(size, endless)
 
 
+async def test_a_thread_that_cannot_be_had_costs_the_next_job_nothing(monkeypatch: pytest.MonkeyPatch):
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    aside = Aside(threads=1)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError, match="can't start new thread"):
+            await aside.do(BIG, str)
+
+    assert await aside.do(BIG, str) == ""
+
+
 async def test_the_loop_goes_on_while_a_job_runs():
     goes_on = threading.Event()
     asyncio.get_running_loop().call_soon(goes_on.set)
