@@ -392,7 +392,7 @@ async def test_a_throttled_watch_is_started_again_after_a_pause_and_a_question(
 async def test_a_question_that_got_no_answer_is_asked_again_and_nothing_is_listed(
     server: Server, fault: Exception
 ) -> None:
-    """Behind a proxy a server that is away breaks connections. The watch then tells what was deleted; a list could not."""
+    """Behind a proxy a server that is away breaks connections. A watch tells what was deleted; a list could not."""
     async with Rig(server, LISTING).running() as rig:
         await rig.clock.advance(10)
         rig.forget_past()
