@@ -71,9 +71,15 @@ async def serving(data_dir: Path, answers: Answers) -> AsyncIterator[Path]:
 async def _answer(line: bytes, answers: Answers) -> JSON:
     try:
         question = json.loads(line)
-        answer = answers[question["ask"]]
+        what = question["ask"]
     except (ValueError, TypeError, KeyError):
         return {"error": f"expected one of {', '.join(answers)} to be asked, found {line[:80]!r}"}
+    answer = answers.get(what)
+    if answer is None:
+        return {
+            "error": f"expected a process that answers to {what}, found one that answers to {', '.join(answers)} only; "
+            "name the --data-dir of a process that `kcpctl run` of this version started"
+        }
     try:
         return {"answer": await answer(question)}
     except InformersError as error:

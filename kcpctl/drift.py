@@ -5,7 +5,7 @@ from datetime import datetime
 
 import msgspec
 
-from kcpctl.spans import ago
+from kcpctl.spans import ago, counted
 
 _MOST_NAMED = 10
 """How many of a kind are shown by name."""
@@ -96,7 +96,7 @@ def drift_lines(found: Drift) -> Iterator[str]:
 def orphan_lines(orphans: Iterable[Orphans]) -> Iterator[str]:
     """Yield the copies of unknown shards as text."""
     for one in orphans:
-        yield f"shard {one.shard} is not known, and has {len(one.copies)} copies in the cache"
+        yield f"shard {one.shard} is not known, and has {counted(len(one.copies), 'copy', 'copies')} in the cache"
         yield from _named(one.copies)
 
 

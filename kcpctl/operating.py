@@ -9,6 +9,7 @@ import msgspec
 from kcpctl.control import ask
 from kcpctl.drift import Adopted, Drift, Pruned, drift_lines, orphan_lines
 from kcpctl.shardlist import ShardList, lines
+from kcpctl.spans import counted
 
 SHARDS = "shards"
 REMOVE_SHARD = "shards.remove"
@@ -75,7 +76,7 @@ def _show(answer: Any, output: str, text: Iterable[str]) -> int:
 
 
 def _removed(done: Removed) -> Iterator[str]:
-    yield f"{done.what}: {_counted(done.deleted, 'copy', 'copies')} deleted from the cache"
+    yield f"{done.what}: {counted(done.deleted, 'copy', 'copies')} deleted from the cache"
     if done.is_alone:
         yield (
             "this cache server keeps no removals, so only this process lets go what is gone: "
@@ -88,19 +89,15 @@ def _removed(done: Removed) -> Iterator[str]:
 def _adopted(done: Adopted) -> Iterator[str]:
     if done.was_doubted:
         yield "the local store is taken for what it is from now on"
-    entries = _counted(done.entries, "object", "objects")
-    yield f"let go: {entries} that the store lacks, {_counted(done.copies, 'copy', 'copies')} in the cache"
+    entries = counted(done.entries, "object", "objects")
+    yield f"let go: {entries} that the store lacks, {counted(done.copies, 'copy', 'copies')} in the cache"
 
 
 def _pruned(done: Pruned, *, for_good: bool) -> Iterator[str]:
     yield from orphan_lines(done.orphans)
     if for_good:
-        yield f"deleted: {_counted(done.deleted, 'copy', 'copies')}"
+        yield f"deleted: {counted(done.deleted, 'copy', 'copies')}"
     elif done.orphans:
         yield "nothing was deleted: say --yes to delete them"
     else:
         yield "nothing to prune: every copy in the cache is of a shard that is known"
-
-
-def _counted(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"

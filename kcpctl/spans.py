@@ -1,4 +1,4 @@
-"""Spans of time as people read them."""
+"""Spans of time, and numbers of things, as people read them."""
 
 from datetime import datetime
 
@@ -15,3 +15,8 @@ def seconds(count: float) -> str:
         if count >= 2 * size:
             return f"{int(count // size)}{unit}"
     return f"{int(count)}s"
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """Return a number of things."""
+    return f"{number} {one if number == 1 else many}"

@@ -31,7 +31,11 @@ async def test_a_question_is_answered(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "told"), [("refuse", "^expected something else$"), ("bogus", "expected one of echo, refuse to be asked")]
+    ("what", "told"),
+    [
+        ("refuse", "^expected something else$"),
+        ("bogus", "to bogus, found one that answers to echo, refuse only; name the --data-dir"),
+    ],
 )
 async def test_a_refusal_is_the_askers_error(tmp_path: Path, what: str, told: str) -> None:
     async with serving(tmp_path, ANSWERS):
