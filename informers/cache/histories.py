@@ -163,10 +163,12 @@ class Historian(Generic[T]):
                 return False
             shown.update(obj.key for obj in page.objects)
             shown.update(malformed.key for malformed in page.malformed if malformed.key.name)
-            continue_ = page.continue_
-            if not continue_:
+            if not page.continue_:
                 set_aside = {key for key in self._quarantine.errors if key.name}
                 return shown == {*self._store.keys, *set_aside}
+            if page.continue_ == continue_:
+                return False  # it would go on so for ever
+            continue_ = page.continue_
         return False
 
     def _holds(self, page: Page[T]) -> bool:

@@ -133,6 +133,8 @@ class Server:
     bookmarks: bool = True
     largest_page: int = 0
     """The most objects that a page has, whatever was asked for; 0: no limit."""
+    stuck: bool = False
+    """Whether a continue token leads to the page that it came with."""
     refuses_future: bool = False
     """Whether a watch from a future revision is answered 504, as by a watch cache, instead of staying silent."""
     latency: float = 0.0
@@ -290,6 +292,7 @@ class Server:
         limit = min(size for size in (limit, self.largest_page, 10**9) if size)
         if continue_:
             revision, start = map(int, continue_.split("/"))
+            start -= limit if self.stuck else 0
             if revision < self.compacted:
                 raise EXPIRED
         elif rv and int(rv) > self.revision:

@@ -340,6 +340,17 @@ async def test_a_collection_of_many_pages_is_shown_in_pages(server: Server) -> N
         assert number(rig) == 1
 
 
+async def test_pages_that_lead_nowhere_show_nothing(server: Server) -> None:
+    async with Rig(server, LISTING, careful=True).running() as rig:
+        await rig.clock.advance(10)
+        server.largest_page, server.stuck, server.compacted = 1, True, 0
+        server.cut()
+        await rig.clock.advance(1)
+
+        assert len(server.of("exact")) == 2
+        assert [(fact.phase, fact.reason) for fact in rig.of(Relisted)] == [(Phase.PROVE, Trouble.REPLACED)]
+
+
 async def test_one_that_is_set_aside_is_no_reason_for_doubt(server: Server) -> None:
     async with Rig(server, careful=True).running() as rig:
         server.put_raw("a", b'{"metadata":{"name":"a","uid":"uid-of-a","resourceVersion":"103","labels":5}}')

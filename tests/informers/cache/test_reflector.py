@@ -208,6 +208,16 @@ async def test_1200_objects_come_in_pages_of_500(server: Server) -> None:
         assert [fact.pages for fact in rig.of(Listed)] == [3]
 
 
+async def test_pages_that_lead_nowhere_are_a_failure_and_no_endless_list(server: Server) -> None:
+    async with Rig(server, LISTING).running() as rig:
+        server.largest_page, server.stuck = 1, True
+        rig.informer.force_relist()
+        await rig.settle()
+
+        assert len(server.of("list")) == 1 + 2
+        assert [fact.reason for fact in rig.of(Backed)] == [Trouble.NONSENSE]
+
+
 async def test_later_lists_ask_for_no_older_than_what_is_known_without_pages(server: Server) -> None:
     async with Rig(server, LISTING).running() as rig:
         server.put("c")
