@@ -8,6 +8,7 @@ from kcpctl.logs import Log
 
 def request_log(log: Log) -> Observe:
     """Return the observer of an API server that tells this logger."""
+    log = log.bind()  # unbound it would be made anew for each request
 
     def seen(request: Seen) -> None:
         fields = {"method": request.method, "path": request.path, "status": request.status, "user": request.user.name}

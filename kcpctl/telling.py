@@ -31,15 +31,19 @@ class LogObserver:
 
     def __init__(self, log: Log | None = None) -> None:
         """Log to this logger, or to structlog's own."""
-        self._log = log if log is not None else logger()
+        self._log = (log if log is not None else logger()).bind()  # unbound it would be made anew for each event
         self._quiet: dict[tuple[str, str], str] = {}
         self._warned: OrderedDict[tuple[str, str], None] = OrderedDict()
 
-    @singledispatchmethod
     def notice(self, fact: Any) -> None:
-        """Take note of a fact; those that are not told of below are for others."""
+        """Take note of a fact."""
+        _TELLING.dispatch(type(fact))(self, fact)
 
-    @notice.register
+    @singledispatchmethod
+    def _tell(self, fact: Any) -> None:
+        """Leave a fact that is not told of below to others."""
+
+    @_tell.register
     def _reconciled(self, fact: runtime.Reconciled) -> None:
         fields: dict[str, Any] = {
             "controller": fact.controller,
@@ -60,13 +64,13 @@ class LogObserver:
         if fact.outcome.failed and fact.error is not None:
             self._log.debug("where it failed", trace="".join(traceback.format_exception(fact.error)))
 
-    @notice.register
+    @_tell.register
     def _listed(self, fact: cache.Listed) -> None:
         slow = fact.initial and fact.took > _SLOW_SYNC
         tell = self._log.info if slow or self._quiet.pop(_place(fact.origin), "") else self._log.debug
         tell("synced", **_origin(fact.origin), objects=fact.objects, took=round(fact.took, 3), initial=fact.initial)
 
-    @notice.register
+    @_tell.register
     def _backed(self, fact: cache.Backed) -> None:
         """Tell of trouble once; it is repeated at debug level until it changes or ends."""
         place, trouble = _place(fact.origin), f"{fact.reason.value} {told(fact.error)}"
@@ -86,14 +90,14 @@ class LogObserver:
             failures=fact.failures,
         )
 
-    @notice.register
+    @_tell.register
     def _watching(self, fact: cache.WatchStarted) -> None:
         if self._quiet.pop(_place(fact.origin), ""):
             self._log.info("informer is well again", **_origin(fact.origin))
         else:
             self._log.debug("watch started", **_origin(fact.origin), revision=fact.revision)
 
-    @notice.register
+    @_tell.register
     def _watch_ended(self, fact: cache.WatchEnded) -> None:
         self._log.debug(
             "watch ended",
@@ -103,25 +107,25 @@ class LogObserver:
             lived=round(fact.lived, 1),
         )
 
-    @notice.register
+    @_tell.register
     def _relisted(self, fact: cache.Relisted) -> None:
         self._log.info("listing again", **_origin(fact.origin), reason=fact.reason.value, error=fact.error)
 
-    @notice.register
+    @_tell.register
     def _quarantined(self, fact: cache.Quarantined) -> None:
         fields = {"cluster": fact.key.cluster, "key": str(fact.key), "error": fact.error}
         self._log.warning("object set aside", **_origin(fact.origin), **fields, handler=fact.handler)
 
-    @notice.register
+    @_tell.register
     def _released(self, fact: cache.Released) -> None:
         self._log.info("object is well again", **_origin(fact.origin), cluster=fact.key.cluster, key=str(fact.key))
 
-    @notice.register
+    @_tell.register
     def _filter_failed(self, fact: runtime.FilterFailed) -> None:
         fields = {"controller": fact.controller, "key": str(fact.key), "resource": fact.resource}
         self._log.warning("event filter failed, the change was kept", **fields, error=fact.error)
 
-    @notice.register
+    @_tell.register
     def _started(self, fact: runtime.ControllerStarted) -> None:
         fields: dict[str, Any] = {"controller": fact.controller, "waited": round(fact.waited, 3)}
         if fact.missing:
@@ -129,28 +133,28 @@ class LogObserver:
         else:
             self._log.debug("controller started", **fields)
 
-    @notice.register
+    @_tell.register
     def _arrived(self, fact: runtime.SourceArrived) -> None:
         self._log.info("source arrived late", controller=fact.controller, source=fact.source, late=round(fact.late, 1))
 
-    @notice.register
+    @_tell.register
     def _stopping(self, fact: runtime.Stopping) -> None:
         waiting = _several(fact.waiting_for)
         self._log.info("waiting for reconciles to end", grace=fact.grace, waiting_for=waiting)
 
-    @notice.register
+    @_tell.register
     def _grace_over(self, fact: runtime.GraceOver) -> None:
         self._log.warning("reconciles cancelled after the grace period", cancelled=_several(fact.cancelled))
 
-    @notice.register
+    @_tell.register
     def _left_behind(self, fact: runtime.LeftBehind) -> None:
         self._log.error("reconciles go on although they are cancelled, left behind", visits=_several(fact.visits))
 
-    @notice.register
+    @_tell.register
     def _dropped(self, fact: runtime.ObserverDropped) -> None:
         self._log.error("observer dropped", observer=fact.observer, error=fact.error)
 
-    @notice.register
+    @_tell.register
     def _taken(self, fact: Taken) -> None:
         if fact.inherited is None:
             self._log.debug("segment of the cache is held", shard=fact.shard)
@@ -158,24 +162,24 @@ class LogObserver:
         event = "segment of the cache was another store's, what this one lacks is held until it is adopted"
         self._log.warning(event, shard=fact.shard, since=fact.inherited)
 
-    @notice.register
+    @_tell.register
     def _not_kept(self, fact: NotKept) -> None:
         event = "what was seen of shards cannot be kept, and is not used before it is"
         self._log.error(event, error=fact.error, retry_in=round(fact.retry_in, 1))
 
-    @notice.register
+    @_tell.register
     def _acknowledged(self, fact: removals.Acknowledged) -> None:
         self._log.info("a removal was acted upon", **_removal(fact.removal), let_go=fact.forgotten)
 
-    @notice.register
+    @_tell.register
     def _disproved(self, fact: removals.Disproved) -> None:
         self._log.warning("a removal was deleted: what it says is gone is here, at its home", **_removal(fact.removal))
 
-    @notice.register
+    @_tell.register
     def _not_acknowledged(self, fact: removals.NotAcknowledged) -> None:
         self._log.warning("removals cannot be acknowledged", error=fact.error, retry_in=round(fact.retry_in, 1))
 
-    @notice.register
+    @_tell.register
     def _retried(self, fact: Retried) -> None:
         self._log.info(
             "server asked for a later retry",
@@ -187,7 +191,7 @@ class LogObserver:
             error=fact.error,
         )
 
-    @notice.register
+    @_tell.register
     def _warning(self, fact: WarningReceived) -> None:
         """Pass a server's warning on once, as kubectl does; it is repeated at debug level."""
         known = (fact.server, fact.text)
@@ -197,6 +201,10 @@ class LogObserver:
         if len(self._warned) > _MOST_WARNINGS:
             self._warned.popitem(last=False)
         tell("server warns", server=fact.server, method=fact.method, target=fact.target, warning=fact.text)
+
+
+_TELLING = vars(LogObserver)["_tell"].dispatcher
+"""What the method itself goes by; it makes a function for each call, which costs more than most facts do."""
 
 
 def _origin(origin: cache.Origin) -> dict[str, str]:
