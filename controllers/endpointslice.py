@@ -23,6 +23,7 @@ from controllers.references import (
     names_of_cluster,
     own_key,
     partition_of_slice,
+    spec_of,
 )
 from controllers.resolving import Found, Resolver, reference_of
 from controllers.sightings import Sightings
@@ -84,7 +85,8 @@ class EndpointSlices:
 
     async def __call__(self, obj: Object[Slice], cluster: Cluster) -> Result | None:
         """Say which endpoints the slice should publish; absence is never taken for deletion."""
-        spec, status = obj.value.spec, obj.value.status
+        found = obj.value
+        spec, status = found.spec, found.status
         published = [endpoint.url for endpoint in status.endpoints or ()]
         complete = self.known.complete
         known = self.known.shards() if complete else self.known.only(self.known.home)
@@ -114,7 +116,7 @@ class EndpointSlices:
         self, obj: Object[Slice], wish: _Wish, published: Sequence[str], partitions: Lister[Partition]
     ) -> LabelSelector | None:
         """Return what the slice's partition selects, or None when it has one that cannot be used."""
-        name = obj.value.spec.partition
+        name = spec_of(obj).partition
         if not name:
             wish.set(mark_true(PARTITION_VALID))
             return EVERYTHING
@@ -136,7 +138,7 @@ class EndpointSlices:
     def _without_partition(self, obj: Object[Slice], wish: _Wish, published: Sequence[str]) -> None:
         """Empty a slice whose partition is not there, unless the local store may have lost it."""
         if published and self.known.local_is_doubted:
-            what = f"Partition {obj.cluster}|{obj.value.spec.partition}"
+            what = f"Partition {obj.cluster}|{spec_of(obj).partition}"
             held = Held(what, f"it {LOST}", self.known.standing.doubted_since)
             wish.set(urls_condition(URLS_READY, Decision(()), wish.find(URLS_READY), wish.now, cause=held))
         else:

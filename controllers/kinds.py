@@ -6,7 +6,7 @@ from informers.api.objects import Condition, Metadata
 from informers.api.resources import Resource
 
 
-class ExportReference(msgspec.Struct, frozen=True):
+class ExportReference(msgspec.Struct, frozen=True, gc=False):
     """`spec.export` of a slice: an APIExport by workspace path (or cluster name) and name."""
 
     name: str = ""
@@ -14,7 +14,7 @@ class ExportReference(msgspec.Struct, frozen=True):
     """"" means the slice's own cluster."""
 
 
-class SliceSpec(msgspec.Struct, frozen=True):
+class SliceSpec(msgspec.Struct, frozen=True, gc=False):
     """What an APIExportEndpointSlice asks for."""
 
     export: ExportReference
@@ -22,20 +22,20 @@ class SliceSpec(msgspec.Struct, frozen=True):
     """Name of a Partition in the slice's own cluster; "" for none."""
 
 
-class Endpoint(msgspec.Struct, frozen=True):
+class Endpoint(msgspec.Struct, frozen=True, gc=False):
     """One published URL."""
 
     url: str = ""
 
 
-class SliceStatus(msgspec.Struct, frozen=True):
+class SliceStatus(msgspec.Struct, frozen=True, gc=False):
     """What is published."""
 
     conditions: list[Condition] = []
     endpoints: list[Endpoint] | None = None
 
 
-class Slice(msgspec.Struct, frozen=True):
+class Slice(msgspec.Struct, frozen=True, gc=False):
     """An APIExportEndpointSlice."""
 
     spec: SliceSpec
@@ -43,21 +43,21 @@ class Slice(msgspec.Struct, frozen=True):
     status: SliceStatus = SliceStatus()
 
 
-class ExportStatus(msgspec.Struct, frozen=True, rename="camel"):
+class ExportStatus(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """An APIExport's status, as far as URLs go."""
 
     conditions: list[Condition] = []
     virtual_workspaces: list[Endpoint] | None = None
 
 
-class Export(msgspec.Struct, frozen=True):
+class Export(msgspec.Struct, frozen=True, gc=False):
     """An APIExport."""
 
     metadata: Metadata = Metadata()
     status: ExportStatus = ExportStatus()
 
 
-class ShardSpec(msgspec.Struct, frozen=True):
+class ShardSpec(msgspec.Struct, frozen=True, gc=False):
     """A Shard's three URLs."""
 
     base_url: str = msgspec.field(name="baseURL", default="")
@@ -65,27 +65,27 @@ class ShardSpec(msgspec.Struct, frozen=True):
     virtual_workspace_url: str = msgspec.field(name="virtualWorkspaceURL", default="")
 
 
-class Shard(msgspec.Struct, frozen=True):
+class Shard(msgspec.Struct, frozen=True, gc=False):
     """A Shard."""
 
     metadata: Metadata = Metadata()
     spec: ShardSpec = ShardSpec()
 
 
-class PartitionSpec(msgspec.Struct, frozen=True):
+class PartitionSpec(msgspec.Struct, frozen=True, gc=False):
     """Which shards belong to a partition, as a LabelSelector in the API's form; None selects nothing."""
 
     selector: dict[str, object] | None = None
 
 
-class Partition(msgspec.Struct, frozen=True):
+class Partition(msgspec.Struct, frozen=True, gc=False):
     """A Partition."""
 
     metadata: Metadata = Metadata()
     spec: PartitionSpec = PartitionSpec()
 
 
-class LogicalCluster(msgspec.Struct, frozen=True):
+class LogicalCluster(msgspec.Struct, frozen=True, gc=False):
     """A LogicalCluster: the one object in each logical cluster that stands for it."""
 
     metadata: Metadata = Metadata()

@@ -3,12 +3,26 @@
 from collections.abc import Iterable
 from typing import Any
 
-from controllers.kinds import Export, Slice
+import msgspec
+
+from controllers.kinds import Export, Slice, SliceSpec
 from informers.api.objects import PATH, Object
 
 EXPORT_INDEX = "export"
 PARTITION_INDEX = "partition"
 REFERENCE_INDEX = "reference"
+
+
+class _Specified(msgspec.Struct, frozen=True, gc=False):
+    spec: SliceSpec
+
+
+_decode = msgspec.json.Decoder(_Specified).decode
+
+
+def spec_of(obj: Object[Slice]) -> SliceSpec:
+    """Return a slice's spec; with its status it takes three times as long where that lists a hundred URLs."""
+    return _decode(obj.raw).spec
 
 
 def export_of_slice(obj: Object[Slice]) -> Iterable[str]:

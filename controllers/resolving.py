@@ -8,7 +8,7 @@ import msgspec
 from controllers.entries import State
 from controllers.kinds import LOGICAL_CLUSTERS, Slice
 from controllers.publishing import Held
-from controllers.references import REFERENCE_INDEX
+from controllers.references import REFERENCE_INDEX, spec_of
 from controllers.sightings import Sightings
 from controllers.urls import is_url_for
 from informers.api.errors import Ambiguous
@@ -79,7 +79,7 @@ class Resolver:
 
 def reference_of(obj: Object[Slice]) -> tuple[str, str]:
     """Return the path, or the cluster, and the name of the export that a slice is of."""
-    export = obj.value.spec.export
+    export = spec_of(obj).export
     return export.path or obj.cluster, export.name
 
 
