@@ -18,8 +18,15 @@ class Overheard(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Tell of a record in one event, and where it happened in another, at debug level."""
         error = record.exc_info[1] if record.exc_info else None
-        fields: dict[str, Any] = {"library": record.name, "said": record.getMessage().replace("\n", "; ")}
+        fields: dict[str, Any] = {"library": record.name, "said": _said(record).replace("\n", "; ")}
         level = _LEVELS.get(record.levelno, "error")
         getattr(self._log, level)("overheard from a library", **fields, **({"error": error} if error else {}))
         if error is not None:
             self._log.debug("where it failed", trace="".join(traceback.format_exception(error)))
+
+
+def _said(record: logging.LogRecord) -> str:
+    try:
+        return record.getMessage()
+    except Exception:  # noqa: BLE001 - the library's own code, which goes on as it would without us
+        return str(record.msg)

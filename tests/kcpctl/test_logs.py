@@ -2,6 +2,7 @@
 
 import io
 import json
+import logging
 import subprocess
 import sys
 from typing import Any
@@ -123,6 +124,14 @@ logging.getLogger("lib").info("hello")
     line = json.loads(heard.stderr)
     assert line.items() >= {"level": "error", "library": "lib.part", "said": "lost all; of it"}.items()
     assert line["error"] == "ValueError: one; two"
+
+
+def test_a_library_that_says_something_wrong_is_heard_as_far_as_it_can_be() -> None:
+    with structlog.testing.capture_logs() as events:
+        overheard = Overheard(structlog.get_logger())
+        overheard.handle(logging.LogRecord("lib", logging.WARNING, __file__, 1, "%d of %d", ("some",), None))
+
+    assert [(event["log_level"], event["said"]) for event in events] == [("warning", "%d of %d")]
 
 
 def test_what_a_library_logs_goes_only_where_it_was_sent() -> None:
