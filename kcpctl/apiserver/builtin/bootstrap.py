@@ -11,11 +11,6 @@ from kcpctl.apiserver.writing import create
 _NAMESPACE = b'{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"%b"}}'
 
 
-async def ensure_default_namespace(world: World, cluster: str) -> None:
-    """Create the namespace `default` of a logical cluster unless it is there; waits for the storage."""
-    await ensure_namespace(world, cluster, "default")
-
-
 async def ensure_namespace(world: World, cluster: str, name: str) -> None:
     """Create a namespace of a logical cluster unless it is there; waits for the storage."""
     scope = Scope(cluster)

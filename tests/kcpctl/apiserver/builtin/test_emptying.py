@@ -7,7 +7,7 @@ import pytest
 from informers.tasks import background
 from kcpctl.apiserver.admission import AdmissionRequest
 from kcpctl.apiserver.builtin import CONFIG_MAPS, LEASES, NAMESPACES
-from kcpctl.apiserver.builtin.bootstrap import ensure_default_namespace
+from kcpctl.apiserver.builtin.bootstrap import ensure_namespace
 from kcpctl.apiserver.builtin.emptying import NamespaceEmptier
 from kcpctl.apiserver.call import Scope
 from kcpctl.apiserver.failures import bad_request
@@ -130,9 +130,9 @@ async def test_a_namespace_that_cannot_be_emptied_holds_up_no_other() -> None:
 async def test_every_cluster_begins_with_a_default_namespace_of_its_own() -> None:
     ann = Hand(scope=Scope("root"))
 
-    await ensure_default_namespace(ann.world, "root")
-    await ensure_default_namespace(ann.world, "root")
-    await ensure_default_namespace(ann.world, "other")
+    await ensure_namespace(ann.world, "root", "default")
+    await ensure_namespace(ann.world, "root", "default")
+    await ensure_namespace(ann.world, "other", "default")
 
     first = await ann.get("default", NAMESPACES)
     ann.scope = Scope("other")

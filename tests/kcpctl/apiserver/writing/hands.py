@@ -11,7 +11,7 @@ from informers.clock import VirtualClock
 from kcpctl.apiserver import reading, writing
 from kcpctl.apiserver.admission import Admission
 from kcpctl.apiserver.builtin import BUILT_IN, CONFIG_MAPS, NAMESPACES
-from kcpctl.apiserver.builtin.bootstrap import ensure_default_namespace
+from kcpctl.apiserver.builtin.bootstrap import ensure_namespace
 from kcpctl.apiserver.call import Call, Query, Scope
 from kcpctl.apiserver.exchange import User
 from kcpctl.apiserver.failures import Failure
@@ -128,7 +128,7 @@ class Hand:
 async def hand(**how: Any) -> Hand:
     """Return somebody who can write into the namespace `default`."""
     made = Hand(**how)
-    await ensure_default_namespace(made.world, made.scope.cluster)
+    await ensure_namespace(made.world, made.scope.cluster, "default")
     return made
 
 
