@@ -177,15 +177,18 @@ class Removals:
                 del self._open[key]
 
     async def _let_go(self, removal: Removal) -> int | None:
-        """Forget it and return how much that was; None while something of it is there."""
-        found = self._entries(removal)
-        if any(removal.uid not in ("", entry.uid) for entry in found if entry.place.name == _name(removal)):
-            return 0  # another object has taken its place
-        if any(entry.state is State.PRESENT for entry in found):
+        """Forget it and return how much that was; None while something of it is there.
+
+        It says nothing of an object with another uid; nor, where it names none, of one that is there.
+        """
+        called, others = self._entries(removal)
+        if any(_is_another(entry, removal) for entry in called):
+            return 0
+        if any(entry.state is State.PRESENT for entry in (*called, *others)):
             return None
-        others = {_removal(entry, removal.shard) for entry in found if entry.place.name != _name(removal)}
+        every = {_removal(entry, entry.place.shard(self._view.home)) for entry in (*called, *others)}
         async with TaskGroup() as group:  # all at once: the view keeps them in one go
-            tasks = [group.create_task(self._forget(one)) for one in (removal, *others)]
+            tasks = [group.create_task(self._forget(one)) for one in {removal, *every}]
         counts = [task.result() for task in tasks]
         return None if None in counts else sum(count for count in counts if count is not None)
 
@@ -195,19 +198,19 @@ class Removals:
         except StillThere:
             return None  # it came back just now
 
-    def _entries(self, removal: Removal) -> list[Entry]:
-        """Return what is meant: the one object, and with a Shard all exports that it had in its segment."""
+    def _entries(self, removal: Removal) -> tuple[list[Entry], list[Entry]]:
+        """Return what is called that, and with a Shard all exports that it had in its segment.
+
+        Without a uid nobody knows at which shard it was; but a logical cluster is at one only.
+        """
         known, home = self._view.sightings, self._view.home
-        is_whole = removal.kind == SHARD and removal.name == removal.shard
-        kinds: tuple[Kind, ...] = (SHARD, EXPORT) if is_whole else (removal.kind,)
-        at_shard = (
-            entry for kind in kinds for entry in known.entries(kind) if entry.place.shard(home) == removal.shard
-        )
-        return [
-            entry
-            for entry in at_shard
-            if (entry.place.kind == EXPORT and is_whole) or entry.place.name == _name(removal)
-        ]
+        places = known.named((removal.kind, removal.cluster, removal.name))
+        is_anywhere = removal.kind == EXPORT and not removal.uid
+        meant = (place for place in places if is_anywhere or place.shard(home) == removal.shard)
+        called = [entry for place in meant if (entry := known.get(place)) is not None]
+        if removal.kind != SHARD or removal.name != removal.shard:
+            return called, []
+        return called, [entry for entry in known.entries(EXPORT) if entry.place.shard(home) == removal.shard]
 
     def _is_at_home(self, removal: Removal) -> bool:
         if removal.shard != self._view.home:
@@ -240,8 +243,8 @@ class Removals:
         return self._manager
 
 
-def _name(removal: Removal) -> tuple[Kind, str, str]:
-    return (removal.kind, removal.cluster, removal.name)
+def _is_another(entry: Entry, removal: Removal) -> bool:
+    return entry.uid != removal.uid if removal.uid else entry.state is State.PRESENT
 
 
 def _removal(entry: Entry, shard: str) -> Removal:

@@ -43,9 +43,9 @@ def remove_shard(data_dir: Path, name: str, output: str, *, force: bool) -> int:
     return _show(answer, output, _removed(msgspec.convert(answer, Removed)))
 
 
-def forget_export(data_dir: Path, cluster: str, name: str, output: str, *, shard: str, path: str) -> int:
+def forget_export(data_dir: Path, cluster: str, name: str, output: str) -> int:
     """Have an export forgotten that is no more."""
-    answer = ask(data_dir, FORGET_EXPORT, cluster=cluster, name=name, shard=shard, path=path)
+    answer = ask(data_dir, FORGET_EXPORT, cluster=cluster, name=name)
     return _show(answer, output, _removed(msgspec.convert(answer, Removed)))
 
 

@@ -4,13 +4,16 @@ from typing import Any, cast
 
 import msgspec
 
+from controllers.names import CACHE
 from informers.api.errors import ConfigurationError
 from informers.clock import Clock
 from informers.runtime.manager import Manager
 from kcpctl.builtin import Ours
 from kcpctl.control import JSON, Answers
+from kcpctl.forgetting import Forgetter
 from kcpctl.listing import listed
 from kcpctl.operating import ADOPT, DRIFT, FORGET_EXPORT, PRUNE, REMOVE_SHARD, SHARDS
+from kcpctl.recording import Recorder
 from kcpctl.removing import Remover
 from kcpctl.replicating import Replication
 
@@ -38,18 +41,19 @@ class _Operations:
     def __init__(self, manager: Manager, ours: Ours, clock: Clock) -> None:
         self._ours = ours
         self._clock = clock
-        self._remover = Remover(manager, ours.view, ours.lives, ours.removals, clock)
+        recorder = Recorder(manager.servers[CACHE], ours.removals, clock)
+        self._remover = Remover(manager, ours.view, ours.lives, recorder)
+        self._forgetter = Forgetter(manager, ours.view, recorder)
         self._replication = Replication(manager, ours.view, ours.segment) if ours.segment else None
 
     async def shards(self, _: JSON) -> JSON:
         return _values(listed(self._ours.view, self._ours.lives, self._clock.now()))
 
     async def remove_shard(self, question: JSON) -> JSON:
-        return _values(await self._remover.remove_shard(str(question["name"]), force=bool(question["force"])))
+        return _values(await self._remover.remove(str(question["name"]), force=bool(question["force"])))
 
     async def forget_export(self, question: JSON) -> JSON:
-        cluster, name, shard, path = (str(question[part]) for part in ("cluster", "name", "shard", "path"))
-        return _values(await self._remover.forget_export(cluster, name, shard=shard, path=path))
+        return _values(await self._forgetter.forget(str(question["cluster"]), str(question["name"])))
 
     async def drift(self, _: JSON) -> JSON:
         return _values(await self._replicating().drift(self._clock.now()))

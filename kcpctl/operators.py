@@ -50,8 +50,6 @@ def _add_forget(commands: Commands, epilog: str) -> None:
     )
     export.add_argument("cluster", metavar="CLUSTER", help="its logical cluster, by name or by path")
     export.add_argument("name", metavar="NAME", help="its name")
-    export.add_argument("--shard", default="", metavar="NAME", help="the shard that it was at; where nobody knows that")
-    export.add_argument("--path", default="", metavar="PATH", help="its cluster's path; where nobody knows that")
     _finish(export, _forget_export, epilog)
 
 
@@ -115,7 +113,7 @@ def _remove_shard(parsed: Namespace, data_dir: Path) -> int:
 def _forget_export(parsed: Namespace, data_dir: Path) -> int:
     from kcpctl.operating import forget_export
 
-    return forget_export(data_dir, parsed.cluster, parsed.name, parsed.output, shard=parsed.shard, path=parsed.path)
+    return forget_export(data_dir, parsed.cluster, parsed.name, parsed.output)
 
 
 def _replication_status(parsed: Namespace, data_dir: Path) -> int:

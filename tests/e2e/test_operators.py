@@ -84,7 +84,7 @@ def test_a_shard_that_was_killed_is_removed_for_good_and_one_that_lives_is_not(s
     assert "found 'violet'; known are: amber" in shards.refusal("shards", "remove", "violet")
 
 
-def test_an_export_that_is_there_is_not_forgotten_and_one_that_nobody_knows_is_asked_about(shards: Shards) -> None:
+def test_an_export_that_is_there_is_not_forgotten_and_one_that_nobody_knows_neither(shards: Shards) -> None:
     shards.second.kubectl()("apply", "-f", "examples/endpointslice/")
     eventually(
         lambda: (
@@ -92,7 +92,9 @@ def test_an_export_that_is_there_is_not_forgotten_and_one_that_nobody_knows_is_a
         )
     )
 
-    assert "name the shard that it was at with --shard" in shards.refusal("forget", "export", "c1", "nothing")
+    assert "nothing is known of APIExport c1|nothing; held are: none" in shards.refusal(
+        "forget", "export", "c1", "nothing"
+    )
 
 
 def test_the_cache_is_compared_adopted_and_pruned(shards: Shards) -> None:

@@ -2,16 +2,21 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime
 
 import pytest
 
+from controllers.entries import Removal
 from controllers.kinds import EXPORTS, SHARDS, SLICES
-from controllers.records import REMOVALS, Record
+from controllers.records import REMOVALS, Record, record_of
 from informers import ConfigurationError, Object
 from kcpctl.operating import FORGET_EXPORT, REMOVE_SHARD, Removed
+from tests.faults import writes
 from tests.integration.asking import ask
 from tests.integration.objects import REPLICATED, export, slice_of, url_of, urls
 from tests.integration.site import ShardProcess, Site
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 async def remove(site: Site, by: ShardProcess, name: str, *, force: bool = False) -> Removed:
@@ -214,22 +219,56 @@ async def test_a_held_export_is_forgotten_everywhere(site: Site) -> None:
         assert [entry.place.kind for entry in amber.ours.view.held()] == ["shards"], "the shard may come back"
 
 
-async def test_of_an_export_of_which_nothing_is_known_one_says_where_it_was(site: Site) -> None:
-    async with site.shard("amber") as amber:
-        await amber.client.create(SLICES, slice_of(path="root:gone"))
-        stale = {"status": {"endpoints": [{"url": f"{url_of('amber')}/services/apiexport/c9/widgets"}]}}
-        await amber.client.patch(SLICES, "widgets", stale, subresource="status")
+async def test_an_export_that_is_known_by_the_urls_in_slices_alone_is_forgotten(site: Site) -> None:
+    async with site.shard("amber") as amber, site.shard("violet") as violet:
+        for shard in (amber, violet):
+            await shard.client.create(SLICES, slice_of(path="root:gone"))
+            stale = {"status": {"endpoints": [{"url": f"{url_of('amber')}/services/apiexport/c9/widgets"}]}}
+            await shard.client.patch(SLICES, "widgets", stale, subresource="status")
         await site.settle()
-        assert await listing(amber) == ["amber"]
+        assert await listing(amber) == await listing(violet) == ["amber"]
+        with pytest.raises(ConfigurationError, match=r"nothing is known of APIExport c9\|widget; held are: none"):
+            await forget(site, amber, "c9", "widget")
 
-        with pytest.raises(ConfigurationError, match="its shard with --shard, and its path with --path"):
-            await forget(site, amber, "root:gone", "widgets")
-        with pytest.raises(ConfigurationError, match="name the shard that it was at with --shard"):
-            await forget(site, amber, "c9", "widgets")
-        await forget(site, amber, "c9", "widgets", shard="azure", path="root:gone")
+        await forget(site, amber, "root:gone", "widgets")
         await site.settle()
 
-        assert await listing(amber) == []
+        assert await listing(amber) == await listing(violet) == []
+        assert [(one.key.shard, one.key.cluster, one.name) for one in await records(site)] == [
+            ("amber", "c9", "apiexports.widgets")
+        ]
+        assert (await forget(site, amber, "c9", "widgets")).recorded == 1, "for who has not heard of it"
+
+
+async def test_a_removal_without_a_uid_says_nothing_of_an_export_that_is_there(site: Site) -> None:
+    async with site.shard("amber") as amber, site.shard("violet") as violet:
+        await violet.client.create(EXPORTS, export())
+        await amber.client.create(SLICES, slice_of(path=violet.workspace))
+        await site.settle()
+
+        client = site.cache.client().shard("amber").cluster(violet.workspace)
+        await client.create(REMOVALS, record_of(Removal("apiexports", "amber", violet.workspace, "widgets"), NOW))
+        await site.settle()
+        await site.restart_cache(empty=True)
+        await site.settle()
+
+        assert await listing(amber) == ["amber", "violet"]
+
+
+async def test_a_removal_that_was_broken_off_is_taken_to_its_end(site: Site) -> None:
+    async with three(site) as (amber, _):
+        await site.clock.advance(20)
+        amber.cache.refuse(writes(EXPORTS.plural), times=10)
+        with pytest.raises(ConfigurationError, match="to take the removal of shard azure to its end, found"):
+            await remove(site, amber, "azure")
+        amber.cache.come_back()
+        await site.settle()
+
+        assert (await remove(site, amber, "azure")).recorded == 1
+        await site.settle()
+
+        assert await listing(amber) == ["amber", "violet"]
+        assert {obj.key.shard for obj in await site.cache.client().list(EXPORTS)} == {"amber", "violet"}
 
 
 async def test_a_cache_server_that_keeps_no_removals_has_each_process_told(site: Site) -> None:
