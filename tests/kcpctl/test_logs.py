@@ -18,6 +18,7 @@ from informers.cache.recovery import Action, Phase, Trouble
 from informers.client.records import WarningReceived
 from informers.runtime.facts import LeftBehind, Outcome, Reconciled, Stopping
 from kcpctl.logs import configure
+from kcpctl.overheard import Overheard
 from kcpctl.telling import LogObserver
 
 ORIGIN = cache.Origin("local", Collection(Resource("example.com", "v1", "things"), cluster="*"))
@@ -112,6 +113,7 @@ def test_what_a_library_logs_is_one_line_of_the_same_form() -> None:
     script = """
 import logging
 from kcpctl.logs import configure
+from kcpctl.overheard import Overheard
 configure("json", 0)
 try:
     raise ValueError("one\\ntwo")
@@ -138,6 +140,7 @@ def test_what_a_library_logs_goes_only_where_it_was_sent() -> None:
     script = """
 import logging, sys
 from kcpctl.logs import configure
+from kcpctl.overheard import Overheard
 logging.basicConfig(stream=sys.stdout, format="%(message)s")
 configure("json", 0)
 logging.getLogger("lib").warning("mine")
