@@ -34,7 +34,7 @@ class Forgetter:
         found = self._view.exports.find(cluster, name)
         for entry in found:
             self._check_missed(what, entry)
-        removals = set(removal_of(entry, self._at(entry)) for entry in found) or self._guessed(what, cluster, name)
+        removals = {removal_of(entry, self._at(entry)) for entry in found} or self._guessed(what, cluster, name)
         with telling(what):
             recorded = [await self._recorder.record(removal) for removal in removals]
             deleted = await sweep(self._recorder.cache, await self._lost_copies(removals))
