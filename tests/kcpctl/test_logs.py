@@ -113,7 +113,6 @@ def test_what_a_library_logs_is_one_line_of_the_same_form() -> None:
     script = """
 import logging
 from kcpctl.logs import configure
-from kcpctl.overheard import Overheard
 configure("json", 0)
 try:
     raise ValueError("one\\ntwo")
@@ -140,7 +139,6 @@ def test_what_a_library_logs_goes_only_where_it_was_sent() -> None:
     script = """
 import logging, sys
 from kcpctl.logs import configure
-from kcpctl.overheard import Overheard
 logging.basicConfig(stream=sys.stdout, format="%(message)s")
 configure("json", 0)
 logging.getLogger("lib").warning("mine")
