@@ -49,6 +49,10 @@ class Rights(Protocol):
         """
         ...
 
+    def was_found(self, resource: Resource[Any], key: Key) -> bool:
+        """Say whether a copy was there before this process wrote into the segment, so that it may be of such one."""
+        ...
+
     def annotations(self) -> dict[str, str]:
         """Return what the copy of the own Shard is made with."""
         ...
@@ -121,12 +125,19 @@ class Replicator:
         """Take the local store for what it is; what is held has to be visited then."""
         self._lost.clear()
 
+    def was_deleted(self, key: Key) -> bool:
+        """Say whether an original was seen to be deleted, and has not come back."""
+        return key in self._deleted
+
     def _may_write(self, cluster: Cluster) -> bool:
         return self._rights.held and cluster.lister(self.resource, CACHE).synced
 
     def _may_exist(self, key: Key) -> bool:
         """Say whether an original that is not there may exist all the same."""
-        return key in self._lost or (self._rights.is_doubted and key not in self._deleted)
+        if key in self._lost:
+            return True
+        rights = self._rights
+        return rights.is_doubted and not self.was_deleted(key) and rights.was_found(self.resource, key)
 
     def _let_go(self, key: Key) -> None:
         if key in self.held:

@@ -17,6 +17,7 @@ from controllers.replication import REPLICATED, Replicator
 from controllers.view import View
 from informers.api.errors import NotSynced
 from informers.api.objects import Key
+from informers.api.resources import Resource
 from informers.cache.informer import SharedInformer
 from informers.cache.slices import Slices
 from informers.clock import Clock, SystemClock
@@ -34,6 +35,8 @@ class Replicated:
         self.replicator = replicator
         self.home = home
         self.copies = copies
+        self._found: set[Key] = set()
+        self._number = 0
 
     @property
     def synced(self) -> bool:
@@ -53,6 +56,28 @@ class Replicated:
         """Return the keys of copies that have no original; registration makes that of the own Shard again."""
         there = self.home.store
         return {key for key in self.copied() if there.get(key) is None and not self.replicator.is_own_shard(key)}
+
+    def take_stock(self) -> None:
+        """Remember which copies the segment holds: none but those can be another store's."""
+        history = self.copies.history
+        if history is not None:
+            self._found |= self.copied()
+            self._number = history.number
+
+    def was_found(self, key: Key) -> bool:
+        """Say whether a copy was there when the segment was taken, or came with another history of the cache since."""
+        history = self.copies.history
+        if history is not None and history.number != self._number:
+            self.take_stock()
+        return key in self._found
+
+    def missing(self) -> set[Key]:
+        """Return the keys of all that was ever found, and that the local store lacks though it was not deleted.
+
+        Copies that went with an emptied cache are among them: they may come back with an older one.
+        """
+        lacked = {key for key in self._found if self.home.store.get(key) is None}
+        return {key for key in lacked if not self.replicator.is_own_shard(key) and not self.replicator.was_deleted(key)}
 
 
 class Segment:
@@ -83,6 +108,10 @@ class Segment:
     def annotations(self) -> dict[str, str]:
         """Return what the copy of the own Shard is made with."""
         return self.lease.annotations()
+
+    def was_found(self, resource: Resource[Any], key: Key) -> bool:
+        """Say whether a copy may be another store's."""
+        return any(one.was_found(key) for one in self.replicated if one.replicator.resource is resource)
 
     def reconsider(self) -> None:
         """See whether anything is still to be doubted."""
@@ -133,6 +162,8 @@ class Segment:
     # Following the lease
 
     def _take(self, taken: Taken) -> None:
+        for one in self.replicated:
+            one.take_stock()
         self._is_taken = True
         self._wake.set()
         self._observe(taken)
@@ -169,7 +200,7 @@ class Segment:
     def _is_whole(self) -> bool:
         """Say whether the local store lacks nothing of all that is known: then there is nothing to doubt."""
         is_seen_whole = not any(entry.source == "local" for entry in self._view.held())
-        return is_seen_whole and all(one.synced and not one.extra() for one in self.replicated)
+        return is_seen_whole and all(one.synced and not one.missing() for one in self.replicated)
 
     async def _lift_doubt(self) -> None:
         await self._view.adopt_local()

@@ -1,11 +1,14 @@
 """When a copy goes: with its original, and not because that was lost."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
 from controllers.kinds import EXPORTS
 from controllers.replication import Replicator
+from informers.api.objects import Key
+from informers.api.resources import Resource
 from informers.cache.notices import Evidence, Notice
 from tests.controllers.world import Knowledge, made
 
@@ -17,6 +20,9 @@ class Granted:
     shard: str = "amber"
     held: bool = True
     is_doubted: bool = False
+
+    def was_found(self, resource: Resource[Any], key: Key) -> bool:
+        return True
 
     def annotations(self) -> dict[str, str]:
         return {}

@@ -270,15 +270,17 @@ class Site:
             reasons = "; ".join(reason.what for each in running for reason in each.busy(away))
             raise AssertionError(f"expected quiet within a day of virtual time, found that {reasons}") from error
 
-    async def restart_cache(self, *, empty: bool = False, revision: int | None = None) -> None:
-        """Start the cache server anew, with what it held or with nothing; its connections break.
+    async def restart_cache(
+        self, *, empty: bool = False, revision: int | None = None, over: MemoryStorage | None = None
+    ) -> None:
+        """Start the cache server anew, with what it held, with nothing, or `over` another store; its connections break.
 
         An empty one begins at a revision that the clock gives, as ours do, or at the one named, as others may.
         """
         if empty:
             await self.clock.advance(1)  # no two stores begin at the same moment
         fresh = MemoryStorage(clock=self.clock, revision=revision)
-        self.cache.start(fresh if empty else self.cache.storage)
+        self.cache.start(fresh if empty else over or self.cache.storage)
         for name, process in self.shards.items():
             self._homes[name][CACHE] = self.cache.home
             await process.cache.cut()

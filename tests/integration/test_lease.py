@@ -268,6 +268,34 @@ async def test_what_a_doubted_store_had_and_deleted_takes_its_copy_along(site: S
         assert await copied(site) == {"widgets", "gadgets"}
 
 
+async def test_what_somebody_puts_into_a_doubted_segment_is_no_other_stores_and_goes(site: Site) -> None:
+    await with_inherited_copies(site)
+    async with site.shard("amber"):
+        await site.settle()
+
+        ghost = site.cache.client().shard("amber").cluster("root")
+        await ghost.create(
+            EXPORTS, {"metadata": {"name": "ghost", "uid": "1", "annotations": {"kcp.io/shard": "amber"}}}
+        )
+        await site.settle()
+
+        assert await copied(site) == {"widgets", "gadgets"}
+
+
+async def test_what_went_with_an_emptied_cache_and_comes_back_with_an_older_one_is_held_still(site: Site) -> None:
+    await with_inherited_copies(site)
+    async with site.shard("amber"):
+        await site.settle()
+        older = site.cache.storage
+        await site.restart_cache(empty=True)
+        await site.settle()
+
+        await site.restart_cache(over=older)
+        await site.settle()
+
+        assert await copied(site) == {"widgets", "gadgets"}
+
+
 # The steady state
 
 

@@ -94,6 +94,7 @@ TAMPERINGS: dict[str, Any] = {
     "finalizers": {"metadata": {"finalizers": ["example.com/never"]}},
     "spec": {"spec": {"tampered": True}},
     "status": {"status": {"endpoints": [{"url": "https://evil.example.com"}], "virtualWorkspaces": []}},
+    "no object as its spec": {"spec": "text"},
     "another field": {"data": {"a": "b"}},
 }
 
