@@ -125,10 +125,8 @@ class Reader:
     def _own(self, command: str) -> str:
         mine = command.replace("$PWD/.kcpctl", ".kcpctl").replace("127.0.0.1:6443", f"127.0.0.1:{self.first.port}")
         mine = re.sub(r"(?<![\w/])\.kcpctl", str(self._folder / ".kcpctl"), mine)
-        status = "python -m kcpctl status"
-        return mine.replace(status, f"{status} --data-dir {self._folder / '.kcpctl'}").replace(
-            "workspace create", f"workspace create --data-dir {self._folder / '.kcpctl'}"
-        )
+        asking = r"(python -m kcpctl (?:workspace create|status|shards remove|shards|replication status))"
+        return re.sub(asking, rf"\1 --data-dir {self._folder / '.kcpctl'}", mine)
 
 
 @pytest.fixture
