@@ -74,6 +74,19 @@ class Moment(msgspec.Struct, frozen=True, omit_defaults=True):
     revision: str = ""
 
 
+class Origin(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Which form of an original a copy shows: its uid, and its revision in the store of its home."""
+
+    uid: str = ""
+    revision: str = ""
+
+    def is_before(self, other: "Origin") -> bool:
+        """Say whether this is an older form of the same original."""
+        if not self.uid or self.uid != other.uid or not (self.revision.isdecimal() and other.revision.isdecimal()):
+            return False
+        return int(self.revision) < int(other.revision)
+
+
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     """An object as last seen in one source."""
 
@@ -87,6 +100,10 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     """Since when it is held or leaving; None while it is there."""
     why: str = ""
     """On what grounds it is held or leaving."""
+    origin: Origin = Origin()
+    """Of a copy: which form of its original this is."""
+    formed: Moment | None = None
+    """A moment at which it was in this form, where that is another one."""
 
     @property
     def source(self) -> Source:

@@ -3,6 +3,7 @@
 | news of an object                                   | the local shard's store | the cache                        |
 |-----------------------------------------------------|-------------------------|----------------------------------|
 | it is there                                         | present                 | present                          |
+| it is there, as it was earlier, in another history  | present                 | present, as it was seen last     |
 | it is there, and cannot be read                     | present, as it was      | present, as it was               |
 | a DELETED event                                     | gone                    | leaving                          |
 | a list lacks it, of a history in which it was there | gone                    | leaving; what is held stays held |
@@ -17,7 +18,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from controllers.entries import SHARD, Entry, Gone, Malformed, Moment, Place, Seen, SeenExport, State
+from controllers.entries import SHARD, Entry, Gone, Malformed, Moment, Origin, Place, Seen, SeenExport, State
 from controllers.publishing import SeenShard
 from controllers.urls import is_usable
 from informers.api.histories import Lineage
@@ -36,6 +37,9 @@ class There(msgspec.Struct, frozen=True):
     uid: str
     what: Seen
     moment: Moment
+    origin: Origin = Origin()
+    lineage: Lineage = Lineage()
+    """What the server says of the history that it is there in."""
 
 
 class Missing(msgspec.Struct, frozen=True):
@@ -56,14 +60,35 @@ News: TypeAlias = There | Malformed | Missing
 def judged(before: Entry | None, news: News, now: datetime, *, home: str) -> Entry | None:
     """Return what is remembered after the news; `home` is the local shard's name."""
     match news:
-        case There(place, uid, what, moment):
-            if before is not None and (before.uid, before.what, before.state) == (uid, what, State.PRESENT):
+        case There(place, uid, what, moment, origin):
+            if before is not None and _is_known(news, before):
                 return before
-            return Entry(place, uid, what, moment)
+            if before is not None and _is_earlier(news, before):
+                formed = before.formed or before.moment
+                return msgspec.structs.replace(present(before), moment=moment, formed=formed)
+            return Entry(place, uid, what, moment, origin=origin)
         case Malformed():
             return before and present(before)
         case Missing(place):
             return before if before is None or is_own_shard(place, home) else _missed(before, news, now)
+
+
+def _is_known(news: There, before: Entry) -> bool:
+    """Say whether there is nothing new: the same form, in a history in which it was known to be there."""
+    if (before.uid, before.what, before.state) != (news.uid, news.what, State.PRESENT):
+        return False
+    return continuity(before.moment, news.lineage, news.moment.revision) is not Continuity.NEW
+
+
+def _is_earlier(news: There, before: Entry) -> bool:
+    """Say whether a cache that lost what it had, and has an older copy of it, shows a form from before the known one.
+
+    In one history the newest form is what counts, also if its home went back to an older one.
+    """
+    if not news.origin.is_before(before.origin):
+        return False
+    known = before.formed or before.moment
+    return continuity(known, news.lineage, news.moment.revision) is not Continuity.SAME
 
 
 def present(entry: Entry) -> Entry:

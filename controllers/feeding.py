@@ -6,7 +6,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from controllers.entries import EXPORT, SHARD, Kind, Malformed, Moment, Place, Seen, SeenExport, Source
+from controllers.copies import ORIGINAL_RV, ORIGINAL_UID
+from controllers.entries import EXPORT, SHARD, Kind, Malformed, Moment, Origin, Place, Seen, SeenExport, Source
 from controllers.evidence import Missing, News, There
 from controllers.publishing import SeenShard
 from informers.api.histories import UNTOLD, Lineage
@@ -14,6 +15,7 @@ from informers.api.objects import PATH, Object
 from informers.cache.handlers import Registration
 from informers.cache.informer import SharedInformer
 from informers.cache.notices import Evidence, Notice
+from informers.cache.source import BoundSource, Readable
 
 Ask: TypeAlias = Callable[[], Awaitable[tuple[Lineage, str]]]
 """Makes sure that a collection is served: asks the server now for its history and revision. Raises `InformersError`."""
@@ -86,12 +88,26 @@ class Feed:
             what = read(self.kind, obj)
         except (msgspec.ValidationError, TypeError, ValueError) as error:
             return Malformed(place, str(error))
-        return There(place, obj.uid, what, Moment(self.lineage.store, self.lineage.term, obj.rv))
+        lineage, origin = self.lineage, Origin()
+        if self.source == "cache":
+            origin = Origin(obj.annotations.get(ORIGINAL_UID, ""), obj.annotations.get(ORIGINAL_RV, ""))
+        return There(place, obj.uid, what, Moment(lineage.store, lineage.term, obj.rv), origin, lineage)
 
     def _missing(self, place: Place, evidence: Evidence) -> Missing:
         is_sure = all(key.name for key in self.informer.quarantined)  # else it may be one of those without a name
         lineage = self.lineage if is_sure else UNTOLD
         return Missing(place, evidence, lineage, self.informer.store.revision, self.number)
+
+
+def asking(client: Readable, informer: SharedInformer[Any]) -> Ask:
+    """Return what asks a server about an informer's collection, with a list of one object."""
+
+    async def ask() -> tuple[Lineage, str]:
+        source = BoundSource(client, informer.origin.collection)
+        page = await source.list_page(limit=1)
+        return source.lineage, page.revision
+
+    return ask
 
 
 def counts(place: Place, home: str) -> bool:

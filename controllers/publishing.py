@@ -43,7 +43,7 @@ class Chosen(msgspec.Struct, frozen=True):
 
     wanted: dict[Frame, SeenShard]
     elsewhere: frozenset[Frame]
-    """Of shards that are not selected."""
+    """Of what is known and not selected."""
     held: tuple[Frame, ...]
     """Those of the wanted whose shards are held."""
     unusable: tuple[Unusable, ...]
@@ -66,19 +66,21 @@ class Shards:
     """Frames of URLs that a Shard evidently bore and bears no more: it was changed or deleted before our eyes."""
     since: datetime | None = None
     """When the complete set was first known; None means that it never was."""
+    outdone: frozenset[Frame] = frozenset()
+    """Frames of URLs that somebody else says of a Shard which says another one of itself."""
     _chosen: dict[LabelSelector, Chosen] = field(default_factory=dict, compare=False, repr=False)
 
     def chosen(self, selector: LabelSelector) -> Chosen:
         """Return the shards as the selector sees them."""
         found = self._chosen.get(selector)
         if found is None:
-            found = self._chosen[selector] = _choose(self.seen, selector)
+            found = self._chosen[selector] = _choose(self.seen, self.outdone, selector)
         return found
 
 
-def _choose(seen: Sequence[SeenShard], selector: LabelSelector) -> Chosen:
+def _choose(seen: Sequence[SeenShard], outdone: frozenset[Frame], selector: LabelSelector) -> Chosen:
     wanted: dict[Frame, SeenShard] = {}
-    elsewhere: set[Frame] = set()
+    elsewhere = set(outdone)
     unusable: list[Unusable] = []
     for shard in seen:
         frame, is_selected = frame_of(shard.url), selector.matches(shard.labels)

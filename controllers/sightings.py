@@ -195,30 +195,41 @@ class Sightings:
         by_name: dict[str, list[Entry]] = {}
         for entry in sorted(self._entries[SHARD].values(), key=self._preference):
             by_name.setdefault(entry.key.name, []).append(entry)
-        seen = tuple(_shard(entry) for _, found in sorted(by_name.items()) for entry in self._counted(found))
-        return Shards(seen, self._retired, self.standing.complete_since)
+        seen: list[SeenShard] = []
+        outdone: list[SeenShard] = []
+        for _, (preferred, *others) in sorted(by_name.items()):
+            seen.append(_shard(preferred))
+            for entry in others:
+                (outdone if self._is_outdone(entry, preferred) else seen).append(_shard(entry))
+        frames = frozenset(frame for one in outdone if isinstance(frame := frame_of(one.url), Frame))
+        return Shards(tuple(_once(seen)), self._retired, self.standing.complete_since, frames)
 
-    def _counted(self, found: list[Entry]) -> Iterable[Entry]:
-        """Return those of one name that count: the preferred one, and what is not there and has another URL.
+    def _is_outdone(self, entry: Entry, preferred: Entry) -> bool:
+        """Say whether a Shard counts for nothing beside the preferred one of its name.
 
-        What stands in the local store of the process' own Shard is all there is to say of it; its copy bridges the
-        time until it is there.
+        What a shard says of itself goes before what is there of it elsewhere. What is held, or leaving, is not there to
+        be compared; only the process' own Shard says at home all there is to say.
         """
-        preferred, *others = found
-        yield preferred
-        urls = {_shard(preferred).url}
-        for entry in others:
-            url = _shard(entry).url
-            is_own = entry.key.name == self.home and preferred.source == "local"
-            if entry.state is not State.PRESENT and url not in urls and not is_own:
-                urls.add(url)
-                yield entry
+        if not self._is_at_home(preferred) or preferred.state is not State.PRESENT:
+            return False
+        return entry.state is State.PRESENT or (preferred.source == "local" and preferred.key.name == self.home)
+
+    def _is_at_home(self, entry: Entry) -> bool:
+        """Say whether a Shard is stored at the very shard that it names."""
+        return entry.place.shard(self.home) == entry.key.name
 
     def _preference(self, entry: Entry) -> tuple[bool, bool, bool, Key]:
         """Order twins: one that is there; one stored at the very shard that it names; the local one; by key."""
-        is_local = entry.source == "local"
-        at_home = (self.home if is_local else entry.key.shard) == entry.key.name
-        return (entry.state is not State.PRESENT, not at_home, not is_local, entry.key)
+        return (entry.state is not State.PRESENT, not self._is_at_home(entry), entry.source != "local", entry.key)
+
+
+def _once(seen: Iterable[SeenShard]) -> Iterator[SeenShard]:
+    """Yield one Shard for each name and URL, the first."""
+    found: set[tuple[str, str]] = set()
+    for one in seen:
+        if (one.name, one.url) not in found:
+            found.add((one.name, one.url))
+            yield one
 
 
 def _shard(entry: Entry) -> SeenShard:

@@ -205,7 +205,7 @@ class View:
 
     def _publish(self, draft: Draft, changes: Changes) -> None:
         """Let the changes be known, and tell everybody whom they concern."""
-        before = self.sightings.shards()
+        before = self.shards()
         pairs = {pair for place in changes.entries for pair in references(self.sightings.get(place))}
         standing = (self.complete, self.local_is_doubted)
         self.sightings.apply(changes)
@@ -216,7 +216,8 @@ class View:
         for place, entry in changes.entries.items():
             self._settling.note(place, entry, draft.numbers.get(place, 0))
         self._settling.look()
-        is_new = before.seen != self.shards().seen or any(gone.urls for gone in changes.gone)
+        after = self.shards()
+        is_new = (before.seen, before.outdone) != (after.seen, after.outdone) or any(one.urls for one in changes.gone)
         if is_new or standing != (self.complete, self.local_is_doubted):
             self.shard_changes.send(None)
         if pairs:

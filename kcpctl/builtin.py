@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponential
@@ -11,6 +10,7 @@ from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponen
 from controllers.endpointslice import endpoint_slices
 from controllers.entries import EXPORT, SHARD, Source
 from controllers.exporturls import export_urls, no_export_urls
+from controllers.feeding import asking
 from controllers.kinds import EXPORTS, SHARDS, Partition, Shard
 from controllers.lives import Lives
 from controllers.registration import Registration, ShardUrls, shard_registration
@@ -18,10 +18,7 @@ from controllers.removals import Removals
 from controllers.segment import Segment
 from controllers.view import View
 from informers.api.errors import ConfigurationError, InformersError
-from informers.api.histories import Lineage
 from informers.api.resources import Resource
-from informers.cache.informer import SharedInformer
-from informers.cache.source import BoundSource
 from informers.client.client import Client
 from informers.clock import Clock, SystemClock
 from informers.runtime.controller import Controller
@@ -62,7 +59,7 @@ class Ours:
                 (EXPORT, manager.informer(EXPORTS, source)),
             ):
                 informer.be_careful()  # what they do not show any more may have been lost, and is not unpublished
-                ask = partial(_ask, manager.servers[source].client(), informer)
+                ask = asking(manager.servers[source].client(), informer)
                 self.view.feed(kind, source, informer, ask, manager.failed(informer))
         if self.segment is not None:
             self.segment.feed(manager)
@@ -82,13 +79,6 @@ class Ours:
         """Give up what other processes would wait for, once the Manager has stopped."""
         if self.segment is not None:
             await self.segment.release()
-
-
-async def _ask(client: Client, informer: SharedInformer[Any]) -> tuple[Lineage, str]:
-    """Ask a server what it says of its history, and at which revision it is."""
-    source = BoundSource(client, informer.origin.collection)
-    page = await source.list_page(limit=1)
-    return source.lineage, page.revision
 
 
 def all_ours(

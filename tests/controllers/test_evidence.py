@@ -4,7 +4,20 @@ from datetime import UTC, datetime
 
 import pytest
 
-from controllers.entries import EXPORT, SHARD, Entry, Kind, Malformed, Moment, Place, Seen, SeenExport, Source, State
+from controllers.entries import (
+    EXPORT,
+    SHARD,
+    Entry,
+    Kind,
+    Malformed,
+    Moment,
+    Origin,
+    Place,
+    Seen,
+    SeenExport,
+    Source,
+    State,
+)
 from controllers.evidence import Missing, News, There, judged, parted
 from controllers.publishing import SeenShard
 from informers.api.histories import Lineage
@@ -57,9 +70,55 @@ def test_what_is_there_is_present_whatever_was_thought_of_it(source: Source, sta
 def test_what_has_not_changed_is_the_very_same_entry_whatever_its_revision() -> None:
     before = entry("cache")
 
-    news = There(before.place, "uid", WHAT[SHARD], Moment("store", "second", "110"))
+    news = There(before.place, "uid", WHAT[SHARD], Moment("store", "second", "110"), lineage=SAME)
 
     assert judged(before, news, LATER, home="amber") is before
+
+
+def test_what_is_there_in_another_history_is_known_to_be_there_in_that() -> None:
+    moment = Moment("other", "first", "7")
+
+    after = judged(
+        entry("cache"), There(place("cache"), "uid", WHAT[SHARD], moment, lineage=OTHER), LATER, home="amber"
+    )
+
+    assert after == Entry(place("cache"), "uid", WHAT[SHARD], moment)
+
+
+NEWER, OLDER = Origin("original", "90"), Origin("original", "80")
+FORMER = SeenShard("beryl", "https://former")
+
+
+def shown(origin: Origin, lineage: Lineage, what: SeenShard = FORMER) -> There:
+    return There(place("cache"), "uid", what, Moment(lineage.store, lineage.term, "45"), origin, lineage)
+
+
+def test_an_older_copy_of_the_cache_does_not_take_an_object_back_to_what_it_was() -> None:
+    before = Entry(place("cache"), "uid", WHAT[SHARD], SEEN_AT, origin=NEWER)
+
+    restored = judged(before, shown(OLDER, FORKED), LATER, home="amber")
+
+    assert restored is not None
+    assert (restored.what, restored.state) == (WHAT[SHARD], State.PRESENT)
+    again = judged(restored, shown(OLDER, FORKED), LATER, home="amber")
+    assert again is not None
+    assert again.what == WHAT[SHARD], "nor when it is told again"
+    repaired = judged(restored, shown(Origin("original", "91"), FORKED), LATER, home="amber")
+    assert repaired is not None
+    assert repaired.what == FORMER, "until its home says something newer"
+
+
+def test_in_one_history_the_newest_form_counts_and_another_original_is_another_object() -> None:
+    before = Entry(place("cache"), "uid", WHAT[SHARD], SEEN_AT, origin=NEWER)
+
+    for news in (
+        There(place("cache"), "uid", FORMER, Moment("store", "first", "60"), OLDER, SAME),
+        shown(Origin("made anew", "80"), FORKED),
+        shown(Origin(), FORKED),
+    ):
+        after = judged(before, news, LATER, home="amber")
+        assert after is not None
+        assert after.what == FORMER
 
 
 @pytest.mark.parametrize("state", State)

@@ -87,6 +87,18 @@ def test_twins_count_once_and_the_one_at_home_is_preferred() -> None:
     assert urls(known) == [("beryl", "https://home")]
 
 
+def test_twins_of_which_none_is_at_home_count_both() -> None:
+    known = knowing(shard("beryl", "https://one", at="coral"), shard("beryl", "https://two", at="dune"))
+
+    assert urls(known) == [("beryl", "https://one"), ("beryl", "https://two")]
+
+
+def test_what_others_say_of_a_shard_is_outdone_once_it_speaks_for_itself() -> None:
+    known = knowing(shard("beryl", "https://mirror", at="coral"), shard("beryl", "https://home", at="beryl"))
+
+    assert known.shards().outdone == {frame_of("https://mirror")}
+
+
 def test_beside_a_twin_that_is_there_counts_what_is_not_and_has_another_url() -> None:
     mirror = shard("beryl", "https://mirror", at="coral")
     for state in LOST:
