@@ -10,6 +10,7 @@ from informers.clock import Clock
 from informers.runtime.manager import Manager
 from kcpctl.builtin import Ours
 from kcpctl.control import JSON, Answers
+from kcpctl.drift import Adopted
 from kcpctl.forgetting import Forgetter
 from kcpctl.listing import listed
 from kcpctl.operating import ADOPT, DRIFT, FORGET_EXPORT, PRUNE, REMOVE_SHARD, SHARDS
@@ -59,7 +60,10 @@ class _Operations:
         return _values(await self._replicating().drift(self._clock.now()))
 
     async def adopt(self, _: JSON) -> JSON:
-        return _values(await self._replicating().adopt())
+        if self._replication is not None:
+            return _values(await self._replication.adopt())
+        view = self._ours.view
+        return _values(Adopted(view.local_is_doubted, await view.adopt_local(), 0))
 
     async def prune(self, question: JSON) -> JSON:
         return _values(await self._replicating().prune(for_good=bool(question["for_good"])))

@@ -1,5 +1,7 @@
 """Operators see which shards live and how the cache differs, and prune and adopt what they say."""
 
+from dataclasses import replace
+
 import pytest
 
 from controllers.kinds import EXPORTS, SHARDS
@@ -143,6 +145,24 @@ async def test_what_a_restored_store_lacks_is_held_until_it_is_adopted(site: Sit
         assert [obj.name for obj in await site.cache.client().list(EXPORTS)] == ["old"]
         assert amber.ours.view.held() == violet.ours.view.held() == []
         assert await ask(site, amber, ADOPT, Adopted) == Adopted(False, 0, 0)
+
+
+async def test_who_does_not_replicate_adopts_for_itself_and_compares_nothing(site: Site) -> None:
+    async with site.shard("amber") as amber:
+        await amber.client.create(EXPORTS, export("old"))
+        await site.settle()
+        restore = await site.back_up("amber")
+        await amber.client.create(EXPORTS, export("new"))
+        await site.settle()
+    restore()
+    async with site.shard("amber") as amber:
+        await site.settle()
+        amber.ours = replace(amber.ours, segment=None)
+        with pytest.raises(ConfigurationError, match="found one whose shard does that itself"):
+            await ask(site, amber, DRIFT, Drift)
+
+        assert await ask(site, amber, ADOPT, Adopted) == Adopted(True, 1, 0)
+        assert not amber.ours.view.local_is_doubted
 
 
 async def test_copies_of_shards_that_nobody_knows_are_shown_and_then_pruned(site: Site) -> None:

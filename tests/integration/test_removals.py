@@ -289,6 +289,68 @@ async def test_a_cache_server_that_keeps_no_removals_has_each_process_told(site:
         assert await listing(violet) == ["amber", "violet"]
 
 
+async def test_a_removal_that_cannot_be_acknowledged_is_in_the_end_and_once(site: Site) -> None:
+    async with three(site) as (amber, violet):
+        await site.clock.advance(20)
+        violet.cache.answer(500, "InternalError", writes(REMOVALS.plural), times=5)
+
+        await remove(site, amber, "azure")
+        await site.settle()
+
+        assert violet.cache.is_clean()
+        (record,) = await records(site)
+        assert set(record.value.status.acknowledged) == {"amber", "violet"}
+        assert [one for one in site.changes if one.endswith("/removals/shards.azure/status")] == [
+            f"PATCH /services/cache/shards/azure/clusters/root/apis/{REMOVALS.api_version}/removals/shards.azure/status"
+        ] * 2
+
+
+async def test_a_removal_that_was_acted_upon_is_not_again_after_a_restart(site: Site) -> None:
+    async with three(site) as (amber, _):
+        await site.clock.advance(20)
+        await remove(site, amber, "azure")
+        await site.settle()
+
+        async with site.shard("beryl"):
+            await site.settle()
+        site.forget_requests()
+        async with site.shard("beryl"):
+            await site.settle()
+
+        assert [one for one in site.writes if "/removals/" in one] == []
+
+
+async def test_removals_are_found_when_the_cache_comes_late(site: Site) -> None:
+    async with three(site) as (amber, _):
+        await site.clock.advance(20)
+        await remove(site, amber, "azure")
+        await site.settle()
+        async with site.shard("beryl", cache="away") as beryl:
+            await site.clock.advance(100)
+            beryl.cache.come_back()
+            await site.settle()
+
+            assert set((await records(site))[0].value.status.acknowledged) == {"amber", "violet", "beryl"}
+
+
+async def test_a_shard_with_many_exports_is_removed_with_one_removal(site: Site) -> None:
+    async with site.shard("amber") as amber:
+        async with site.shard("azure", is_killed=True) as azure:
+            for number in range(300):
+                await azure.client.create(EXPORTS, export(f"e{number}"))
+            await site.settle()
+        await site.restart_cache(empty=True)
+        await site.settle()
+        await site.clock.advance(20)
+        assert len(amber.ours.view.held()) == 301
+
+        await remove(site, amber, "azure")
+        await site.settle()
+
+        assert amber.ours.view.held() == []
+        assert len(await records(site)) == 1
+
+
 async def test_deleting_the_own_shard_of_a_live_process_makes_it_again_and_moves_no_endpoint(site: Site) -> None:
     async with site.shard("amber", labels=("region=eu",)) as amber, site.shard("violet") as violet:
         for shard in (amber, violet):
