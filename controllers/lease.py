@@ -54,11 +54,11 @@ _FAILURES = (ApiError, TransportError, DecodeError)
 
 
 class Taken(msgspec.Struct, frozen=True):
-    """Told when a segment is held again: whatever was not written meanwhile has to be."""
+    """Told when a segment is held again, or that it holds more than was sure: all of it has to be compared."""
 
     shard: str
     inherited: datetime | None
-    """As `Lease.inherited` says."""
+    """As `Lease.inherited` says; None while that is unsure."""
 
 
 class Lease:
@@ -85,6 +85,8 @@ class Lease:
         self._until = clock.monotonic()
         self._rv = ""
         self._inherited: datetime | None = None
+        self.is_unsure = False
+        """Whether `inherited` is said as a precaution: the copies show whether the local store is older than they."""
         self._watched: Watched | None = None
         self._is_closing = False
         self._closed = Event()
@@ -133,8 +135,13 @@ class Lease:
 
     def adopt(self) -> None:
         """Take what the segment holds for this store's own, from now on and with the next renewal for good."""
-        self._inherited = None
+        self._inherited, self.is_unsure = None, False
         self._wake.set()
+
+    def confirm(self) -> None:
+        """Say that the local store is older than what the segment holds: the precaution was right."""
+        self.is_unsure = False
+        self.taken.send(Taken(self.shard, self._inherited))
 
     # Keeping it
 
@@ -187,10 +194,17 @@ class Lease:
         if found is Claim.HELD and not self._is_silent(copy):
             return
         if found in (Claim.HELD, Claim.FREE):
-            self._inherited = self._clock.now()
-        elif found is Claim.NEXT and holder is not None:
-            self._inherited = holder.inherited
+            self._inherited, self.is_unsure = self._clock.now(), False
+        elif found is Claim.NEXT and (holder is not None or self._holder is None):
+            self._follow(holder)
         await self._write(copy.rv)
+
+    def _follow(self, holder: Holder | None) -> None:
+        """Go on from an earlier process over the same store; or over a copy of it that is older than the segment."""
+        lineage, inherited = self._at_home().lineage, holder.inherited if holder is not None else None
+        is_same_opening = holder is not None and holder.moment.term == lineage.term
+        self.is_unsure = inherited is None and bool(lineage.term) and not is_same_opening
+        self._inherited = self._clock.now() if self.is_unsure else inherited
 
     async def _look_at_nothing(self, own: Object[Shard]) -> None:
         """Take a segment that nobody has, unless somebody had it until now, who may come back to it first."""
@@ -234,7 +248,7 @@ class Lease:
             return
         self._until = began + GIVEN_UP_AFTER
         if not was_held and self.held:
-            self.taken.send(Taken(self.shard, self._inherited))
+            self.taken.send(Taken(self.shard, None if self.is_unsure else self._inherited))
 
     async def _release(self) -> None:
         if self._rv:

@@ -36,21 +36,15 @@ class Rights(Protocol):
         """The shard whose segment it is."""
         ...
 
-    @property
-    def held(self) -> bool:
-        """Whether anything may be written at this moment."""
+    def may_write(self, resource: Resource[Any]) -> bool:
+        """Say whether copies of the resource may be written at this moment, and are known."""
         ...
 
-    @property
-    def is_doubted(self) -> bool:
-        """Whether the local store is another one than what the copies are of, or older.
+    def may_exist(self, resource: Resource[Any], key: Key) -> bool:
+        """Say whether an original may exist that the local store does not hold, and whose deletion was not seen.
 
-        Then there may be copies of originals that exist although the store does not hold them.
+        It may when the store is another one than what the copies are of, or older, and the copy is not from later.
         """
-        ...
-
-    def was_found(self, resource: Resource[Any], key: Key) -> bool:
-        """Say whether a copy was there before this process wrote into the segment, so that it may be of such one."""
         ...
 
     def annotations(self) -> dict[str, str]:
@@ -83,7 +77,7 @@ class Replicator:
 
     async def reconcile(self, obj: Object[Any], cluster: Cluster) -> Result | None:
         """Create or update the copy, or delete it once nothing keeps the original."""
-        if obj.cluster.startswith("system:") or not self._may_write(cluster):
+        if obj.cluster.startswith("system:") or not self._rights.may_write(self.resource):
             return None
         self._let_go(obj.key)
         copy = self._copy(obj.name, cluster)
@@ -111,7 +105,7 @@ class Replicator:
 
     async def gone(self, key: Key, cluster: Cluster) -> Result | None:
         """Delete the copy of an original that is not there."""
-        if not self._may_write(cluster) or self.is_own_shard(key):
+        if not self._rights.may_write(self.resource) or self.is_own_shard(key):
             return None
         copy = self._copy(key.name, cluster)
         if copy is not None and self._may_exist(key):
@@ -129,15 +123,9 @@ class Replicator:
         """Say whether an original was seen to be deleted, and has not come back."""
         return key in self._deleted
 
-    def _may_write(self, cluster: Cluster) -> bool:
-        return self._rights.held and cluster.lister(self.resource, CACHE).synced
-
     def _may_exist(self, key: Key) -> bool:
         """Say whether an original that is not there may exist all the same."""
-        if key in self._lost:
-            return True
-        rights = self._rights
-        return rights.is_doubted and not self.was_deleted(key) and rights.was_found(self.resource, key)
+        return key in self._lost or (not self.was_deleted(key) and self._rights.may_exist(self.resource, key))
 
     def _let_go(self, key: Key) -> None:
         if key in self.held:

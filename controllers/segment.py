@@ -14,6 +14,7 @@ from controllers.kinds import SHARDS
 from controllers.lease import Lease, Taken
 from controllers.names import CACHE, ROOT
 from controllers.replication import REPLICATED, Replicator
+from controllers.stock import Replicated
 from controllers.view import View
 from informers.api.errors import NotSynced
 from informers.api.objects import Key
@@ -25,59 +26,6 @@ from informers.runtime.manager import Manager
 from informers.tasks import background
 
 _SYSTEM = SystemClock()
-
-
-class Replicated:
-    """One resource: its replicator, and what is known of it at home and in the cache."""
-
-    def __init__(self, replicator: Replicator, home: SharedInformer[Any], copies: SharedInformer[Any]) -> None:
-        """Put them together."""
-        self.replicator = replicator
-        self.home = home
-        self.copies = copies
-        self._found: set[Key] = set()
-        self._number = 0
-
-    @property
-    def synced(self) -> bool:
-        """Whether both sides are known."""
-        return self.home.synced and self.copies.synced
-
-    def originals(self) -> set[Key]:
-        """Return the keys of all that is to have a copy."""
-        return {key for key in self.home.store.keys if not key.cluster.startswith("system:")}
-
-    def copied(self) -> set[Key]:
-        """Return the keys of the originals of all copies in the segment."""
-        shard = self.replicator.shard
-        return {key.shardless() for key in self.copies.store.keys if key.shard == shard}
-
-    def extra(self) -> set[Key]:
-        """Return the keys of copies that have no original; registration makes that of the own Shard again."""
-        there = self.home.store
-        return {key for key in self.copied() if there.get(key) is None and not self.replicator.is_own_shard(key)}
-
-    def take_stock(self) -> None:
-        """Remember which copies the segment holds: none but those can be another store's."""
-        history = self.copies.history
-        if history is not None:
-            self._found |= self.copied()
-            self._number = history.number
-
-    def was_found(self, key: Key) -> bool:
-        """Say whether a copy was there when the segment was taken, or came with another history of the cache since."""
-        history = self.copies.history
-        if history is not None and history.number != self._number:
-            self.take_stock()
-        return key in self._found
-
-    def missing(self) -> set[Key]:
-        """Return the keys of all that was ever found, and that the local store lacks though it was not deleted.
-
-        Copies that went with an emptied cache are among them: they may come back with an older one.
-        """
-        lacked = {key for key in self._found if self.home.store.get(key) is None}
-        return {key for key in lacked if not self.replicator.is_own_shard(key) and not self.replicator.was_deleted(key)}
 
 
 class Segment:
@@ -109,9 +57,17 @@ class Segment:
         """Return what the copy of the own Shard is made with."""
         return self.lease.annotations()
 
-    def was_found(self, resource: Resource[Any], key: Key) -> bool:
-        """Say whether a copy may be another store's."""
-        return any(one.was_found(key) for one in self.replicated if one.replicator.resource is resource)
+    def may_write(self, resource: Resource[Any]) -> bool:
+        """Say whether copies of the resource may be written at this moment, and are known."""
+        one = self._of(resource)
+        if not self.held or not one.synced:
+            return False
+        self._take_stock(one)
+        return True
+
+    def may_exist(self, resource: Resource[Any], key: Key) -> bool:
+        """Say whether an original may exist that the local store does not hold, and whose deletion was not seen."""
+        return self.is_doubted and self._of(resource).was_found(key)
 
     def reconsider(self) -> None:
         """See whether anything is still to be doubted."""
@@ -163,10 +119,22 @@ class Segment:
 
     def _take(self, taken: Taken) -> None:
         for one in self.replicated:
-            one.take_stock()
+            one.forget_stock()
+            self._take_stock(one)
         self._is_taken = True
         self._wake.set()
         self._observe(taken)
+
+    def _take_stock(self, one: Replicated) -> None:
+        """Look at the copies before anything is written to them."""
+        if self.lease.is_unsure:
+            terms = one.home.lineage.terms
+            one.take_stock(terms[-1][1] if terms else None)
+        else:
+            one.take_stock(None)
+
+    def _of(self, resource: Resource[Any]) -> Replicated:
+        return next(one for one in self.replicated if one.replicator.resource is resource)
 
     def _hurry(self, _: None) -> None:
         """Have the informers try again at once: the lease asks the cache more often than they do."""
@@ -187,6 +155,8 @@ class Segment:
             if self._is_taken:
                 self._is_taken = False
                 await self._visit_all()
+            if self.held and self.lease.is_unsure:
+                await self._make_sure()
             if self.held and self.is_doubted and self._is_whole():
                 await self._lift_doubt()
 
@@ -196,6 +166,16 @@ class Segment:
                 one.replicator.again.send((key,))
                 if self._slices.over():
                     await self._slices.turn()
+
+    async def _make_sure(self) -> None:
+        """Find out whether the local store is older than its copies, as soon as all of them are known."""
+        for one in self.replicated:
+            self._take_stock(one)
+        if any(one.is_outdated for one in self.replicated):
+            self.lease.confirm()
+        elif all(one.is_stocked for one in self.replicated):
+            self.lease.adopt()
+            await self._visit_all()
 
     def _is_whole(self) -> bool:
         """Say whether the local store lacks nothing of all that is known: then there is nothing to doubt."""

@@ -9,7 +9,8 @@ import msgspec
 from controllers.copies import updated_copy, wanted_copy
 from controllers.entries import SHARD
 from controllers.names import CACHE
-from controllers.segment import Replicated, Segment
+from controllers.segment import Segment
+from controllers.stock import Replicated
 from controllers.view import View
 from informers.api.errors import ApiError, ConfigurationError, DecodeError, TransportError
 from informers.api.objects import Key

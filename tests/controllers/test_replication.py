@@ -18,11 +18,12 @@ class Granted:
     """The right to write into amber's segment."""
 
     shard: str = "amber"
-    held: bool = True
-    is_doubted: bool = False
 
-    def was_found(self, resource: Resource[Any], key: Key) -> bool:
+    def may_write(self, resource: Resource[Any]) -> bool:
         return True
+
+    def may_exist(self, resource: Resource[Any], key: Key) -> bool:
+        return False
 
     def annotations(self) -> dict[str, str]:
         return {}

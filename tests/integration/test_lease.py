@@ -296,6 +296,59 @@ async def test_what_went_with_an_emptied_cache_and_comes_back_with_an_older_one_
         assert await copied(site) == {"widgets", "gadgets"}
 
 
+@pytest.mark.parametrize("is_killed", [True, False], ids=["killed", "stopped"])
+async def test_a_store_that_was_restored_together_with_its_view_holds_what_it_lacks(
+    site: Site, is_killed: bool
+) -> None:
+    async with site.shard("amber", is_killed=is_killed) as amber:
+        await amber.client_of("root").create(EXPORTS, export("old"))
+        await site.settle()
+        restore = await site.back_up("amber")
+        await amber.client_of("root").create(EXPORTS, export("new"))
+        await site.settle()
+    restore()
+    site.lose_view("amber")
+
+    async with site.shard("amber") as again:
+        await site.settle()
+
+        assert again.ours.segment is not None
+        assert again.ours.segment.is_doubted
+        assert await copied(site) == {"old", "new"}
+        await again.client_of("root").create(EXPORTS, export("newer"))
+        await site.settle()
+        assert await copied(site) == {"old", "new", "newer"}
+
+    async with site.shard("amber") as again:  # its own term has copies of its own now
+        await site.settle()
+        assert await copied(site) == {"old", "new", "newer"}
+        assert again.ours.segment is not None
+        await again.ours.segment.adopt()
+        await site.settle()
+        assert await copied(site) == {"old", "newer"}
+
+
+async def test_a_restart_over_the_same_file_doubts_nothing(site: Site) -> None:
+    async with site.shard("amber", is_killed=True) as amber:
+        await amber.client_of("root").create(EXPORTS, export("old"))
+        await amber.client_of("root").create(EXPORTS, export("gone"))
+        await site.settle()
+        await amber.cache.go_away()
+        await amber.client_of("root").delete(EXPORTS, "gone")
+        await site.settle(away={"cache"})
+    reopen = await site.back_up("amber")
+    reopen()
+
+    async with site.shard("amber") as again:
+        began = site.clock.monotonic()
+        await site.settle()
+
+        assert again.ours.segment is not None
+        assert not again.ours.segment.is_doubted
+        assert await copied(site) == {"old"}
+        assert site.clock.monotonic() == began
+
+
 # The steady state
 
 
