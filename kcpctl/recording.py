@@ -1,7 +1,7 @@
 """Words of operators that something is gone, kept at the cache server, or acted upon here alone where it keeps none."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from controllers.entries import EXPORT, SHARD, Entry, Removal
 from controllers.publishing import SeenShard
@@ -37,6 +37,11 @@ class Recorder:
             self._removals.say(removal)
             return False
         return True
+
+    async def take_back(self, removal: Removal) -> None:
+        """Have it kept no more."""
+        with suppress(NotFound):
+            await self.cache.client(removal.cluster, removal.shard).delete(REMOVALS, name_of(removal))
 
     async def is_recorded(self, removal: Removal) -> bool:
         """Say whether such a word is kept already."""

@@ -40,7 +40,7 @@ class Remover:
         with telling(f"shard {name}"):
             deleted = await self._delete_shard(name)
             recorded = [await self._recorder.record(removal_of(entry, name)) for entry in own]
-            deleted += await sweep(self._cache, await copies_at(self._cache, name))
+            deleted += await self._sweep(name)
         return Removed(f"shard {name}", deleted, sum(recorded), not all(recorded))
 
     async def _is_removed(self, name: str) -> bool:
@@ -50,7 +50,15 @@ class Remover:
 
     async def _finish(self, name: str) -> Removed:
         with telling(f"shard {name}"):
-            return Removed(f"shard {name}", await sweep(self._cache, await copies_at(self._cache, name)), 1, False)
+            return Removed(f"shard {name}", await self._sweep(name), 1, False)
+
+    async def _sweep(self, name: str) -> int:
+        """Delete what is left in the segment, unless its shard has begun to fill it again."""
+        copies = await copies_at(self._cache, name)
+        if any((copy.resource.plural, copy.key) == (SHARDS.plural, Key(name, ROOT, "", name)) for copy in copies):
+            await self._recorder.take_back(Removal(SHARD, name, ROOT, name))
+            raise _came_back(name)
+        return await sweep(self._cache, copies)
 
     def _check_known(self, name: str, entries: list[Entry]) -> None:
         if name == self._view.home:
@@ -104,7 +112,11 @@ class Remover:
         except NotFound:
             return 0
         except Conflict as error:
-            raise ConfigurationError(
-                f"expected shard {name} to be silent, found that it renewed its lease just now; stop it, and try again"
-            ) from error
+            raise _came_back(name) from error
         return 1
+
+
+def _came_back(name: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"expected shard {name} to be silent, found that it came back just now; stop it, and try again"
+    )

@@ -1,5 +1,6 @@
 """What an operator says is gone goes everywhere, also where nobody can see it any more; what is there stays."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
@@ -10,7 +11,9 @@ from controllers.entries import Removal
 from controllers.kinds import EXPORTS, SHARDS, SLICES
 from controllers.records import REMOVALS, Record, record_of
 from informers import ConfigurationError, Object
+from informers.tasks import background
 from kcpctl.operating import FORGET_EXPORT, REMOVE_SHARD, Removed
+from kcpctl.operations import operations
 from tests.faults import writes
 from tests.integration.asking import ask
 from tests.integration.objects import REPLICATED, export, slice_of, url_of, urls
@@ -253,6 +256,33 @@ async def test_a_removal_without_a_uid_says_nothing_of_an_export_that_is_there(s
         await site.settle()
 
         assert await listing(amber) == ["amber", "violet"]
+
+
+@pytest.mark.parametrize("plural", [SHARDS.plural, REMOVALS.plural])
+async def test_a_shard_that_comes_back_amid_its_removal_stays_and_nothing_is_lost(site: Site, plural: str) -> None:
+    async with three(site, until="stopped") as (amber, violet):
+        gate = amber.cache.hold_next(lambda request: request.method != "PATCH" and writes(plural)(request))
+        answer = operations(amber.running.manager, amber.ours, site.clock)[REMOVE_SHARD]
+
+        async def refused() -> str:
+            with pytest.raises(ConfigurationError) as raised:
+                await answer({"name": "azure", "force": False})
+            return str(raised.value)
+
+        async with background(refused()) as (removing,):
+            await gate.reached.wait()
+            async with site.shard("azure"):
+                await site.clock.advance(8)
+                gate.open()
+                await asyncio.wait([removing])
+                await site.settle()
+
+                assert removing.result().startswith(
+                    "expected shard azure to be silent, found that it came back just now"
+                )
+                assert await listing(amber) == await listing(violet) == ["amber", "azure", "violet"]
+                assert site.losses() == []
+                assert await records(site) == []
 
 
 async def test_a_removal_that_was_broken_off_is_taken_to_its_end(site: Site) -> None:
