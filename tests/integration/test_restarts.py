@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from controllers.copies import ORIGINAL_RV, ORIGINAL_UID
@@ -122,11 +122,15 @@ steps = st.lists(
         st.tuples(st.just("put export"), st.sampled_from(SEGMENTS), st.sampled_from(CLUSTERS), st.sampled_from(PATHS)),
         st.tuples(st.just("delete export"), st.sampled_from(SEGMENTS), st.sampled_from(CLUSTERS)),
         st.tuples(st.sampled_from(["restart", "die when safe", "cut", "leave", "return", "forget"])),
-        st.tuples(st.sampled_from(["empty", "restore"])),
+        st.tuples(st.sampled_from(["empty", "restore", "replicate"])),
     ),
     min_size=3,
     max_size=14,
 )
+
+
+PUT, MOVE = (("put shard", "beryl", "beryl", url) for url in URLS[:2])
+MOVED_AND_RESTORED = (PUT, ("restore",), MOVE, ("restore",))
 
 
 class Story:
@@ -142,6 +146,8 @@ class Story:
         self._urls: dict[tuple[str, str], str] = {}
         """The last URL of each Shard, whether it is still there or not."""
         self._revision = 0
+        self._copies: dict[tuple[str, ...], tuple[Any, str, str, dict[str, Any]]] = {}
+        """What the shards have, and replicate again where the cache has lost it."""
         self._is_reachable = True
         self._deleted: Place | None = None
         self._backup: Callable[[], MemoryStorage] | None = None
@@ -212,36 +218,42 @@ class Story:
                 await self._serve(MemoryStorage(clock=self.clock))
             case "restore":
                 await self._restore()
+            case "replicate":
+                for resource, segment, cluster, body in tuple(self._copies.values()):
+                    await self._put(resource, segment, cluster, body)
 
     def _segment(self, shard: str, cluster: str) -> Client:
         return self.cache.client().shard(shard).cluster(cluster)
 
     async def _put_shard(self, segment: str, name: str, url: str) -> None:
-        client, spec = self._segment(segment, "root"), {"baseURL": url, "externalURL": url, "virtualWorkspaceURL": url}
         self.gone |= {self._urls.get((segment, name), url)} - {url}
         self._urls[segment, name] = url
-        annotations = self._original(f"{segment} {name}")
-        try:
-            await client.patch(SHARDS, name, {"metadata": {"annotations": annotations}, "spec": spec})
-        except NotFound:
-            await client.create(SHARDS, {"metadata": {"name": name, "annotations": annotations}, "spec": spec})
+        spec = {"baseURL": url, "externalURL": url, "virtualWorkspaceURL": url}
+        notes = self._original(f"{segment} {name}")
+        await self._put(SHARDS, segment, "root", {"metadata": {"name": name, "annotations": notes}, "spec": spec})
 
-    def _original(self, uid: str) -> dict[str, str]:
+    async def _put_export(self, segment: str, cluster: str, path: str) -> None:
+        notes = {**self._original(f"{segment} {cluster}"), PATH: path or None}
+        await self._put(EXPORTS, segment, cluster, {"metadata": {"name": "e", "annotations": notes}, "spec": {}})
+
+    def _original(self, uid: str) -> dict[str, Any]:
         """Return what a replicator says of an original that it copies; each copy is of a later form."""
         self._revision += 1
         return {ORIGINAL_UID: uid, ORIGINAL_RV: str(self._revision)}
 
-    async def _put_export(self, segment: str, cluster: str, path: str) -> None:
-        client, original = self._segment(segment, cluster), self._original(f"{segment} {cluster}")
-        notes = {**original, PATH: path or None}
+    async def _put(self, resource: Any, segment: str, cluster: str, body: dict[str, Any]) -> None:
+        """Have the cache hold the copy."""
+        client, name = self._segment(segment, cluster), body["metadata"]["name"]
+        self._copies[resource.plural, segment, cluster, name] = (resource, segment, cluster, body)
         try:
-            await client.patch(EXPORTS, "e", {"metadata": {"annotations": notes}})
+            await client.patch(resource, name, body)
         except NotFound:
-            given = original | ({PATH: path} if path else {})
-            await client.create(EXPORTS, {"metadata": {"name": "e", "annotations": given}, "spec": {}})
+            notes = {key: value for key, value in body["metadata"]["annotations"].items() if value}
+            await client.create(resource, body | {"metadata": {"name": name, "annotations": notes}})
 
     async def _delete(self, resource: Any, segment: str, cluster: str, name: str) -> None:
         client = self._segment(segment, cluster)
+        self._copies.pop((resource.plural, segment, cluster, name), None)
         try:
             old = await client.get(resource, name)
             await client.delete(resource, name)
@@ -250,7 +262,7 @@ class Story:
         kind: Kind = SHARD if resource is SHARDS else EXPORT
         self._deleted = Place(kind, "cache", Key(segment, cluster, "", name))
         if resource is SHARDS:
-            self.gone.add(old.at("spec", "virtualWorkspaceURL"))
+            self.gone |= {old.at("spec", "virtualWorkspaceURL"), self._urls[segment, name]}
 
     async def _restore(self) -> None:
         """Back the cache up the first time, then have it begin with that copy."""
@@ -276,5 +288,8 @@ class Story:
 
 @settings(max_examples=30, deadline=None)
 @given(steps)
+@example([*MOVED_AND_RESTORED, ("delete shard", "beryl", "beryl")])
+@example([*MOVED_AND_RESTORED, ("restart",), ("replicate",), ("delete shard", "beryl", "beryl")])
+@example([PUT, ("empty",), ("replicate",), ("restart",), ("delete shard", "beryl", "beryl")])
 def test_a_restart_at_any_point_changes_nothing_and_no_url_goes_without_evidence(taken: list[tuple[str, ...]]) -> None:
     asyncio.run(Story().run(taken))
