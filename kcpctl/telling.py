@@ -1,5 +1,6 @@
 """Facts as log events: what goes well at debug level, trouble once for as long as it lasts."""
 
+import logging
 import traceback
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -61,7 +62,7 @@ class LogObserver:
         else:
             retry_in = None if fact.retry_in is None else round(fact.retry_in, 3)
             self._log.warning("reconcile failed", error=fact.error, retry_in=retry_in, **fields)
-        if fact.outcome.failed and fact.error is not None:
+        if fact.outcome.failed and fact.error is not None and self._log.is_enabled_for(logging.DEBUG):
             self._log.debug("where it failed", trace="".join(traceback.format_exception(fact.error)))
 
     @_tell.register
