@@ -11,11 +11,11 @@ from informers.tasks import background
 from tests.bench.api import Api, Meta
 from tests.bench.kcpctl_process import Running
 from tests.bench.laboratory import Sizes
-from tests.bench.load import create_all, many_exports, many_slices
+from tests.bench.load import SHARDS, create_all, many_exports, many_slices
 from tests.bench.programs import Figures, Missing
 from tests.bench.sites import COPIED, all_list, cache, published, settled, shard, spent, talk, until
 
-_SHARDS = ("amber", "green", "violet")
+_HOMES = ("amber", "green", "violet")
 _WITHIN = 300.0
 
 
@@ -61,14 +61,14 @@ async def recovery(site: Path, sizes: Sizes) -> Figures:
     """Fill three shards, let the cache server come back empty, and wait until all is as it was."""
     with ExitStack() as processes:
         with cache(site) as cached:
-            homes = [processes.enter_context(shard(site, name)) for name in _SHARDS]
+            homes = [processes.enter_context(shard(site, name)) for name in _HOMES]
             copies = await _filled(cached, homes, sizes)
-        before, used = await _published(homes), spent(*homes)
+        before, used, written = await _published(homes), spent(*homes), await _revisions(homes)
         for file in cached.data_dir.glob("*.sqlite*"):
             file.unlink()
         with cache(site, port=cached.port) as again:
             found = await _recovered(again, homes, copies, before)
-            return {**found, "cpu": spent(again, *homes) - used}
+            return {**found, "cpu": spent(again, *homes) - used, "writes": await _revisions(homes) - written}
 
 
 async def _filled(cached: Running, homes: list[Running], sizes: Sizes) -> frozenset[Copy]:
@@ -105,6 +105,15 @@ async def _recovered(
             await until("every slice as it was", as_before)
     end = copies.back_at if was_right else time.perf_counter()
     return {"seconds": end - again.started, "ready": again.ready_after}
+
+
+async def _revisions(homes: list[Running]) -> int:
+    """Return the sum of the revisions of the shards' stores: each write adds one."""
+    found = 0
+    for home in homes:
+        async with talk(home) as workspace:
+            found += int(await workspace.revision(SHARDS))
+    return found
 
 
 async def _listed(segments: Api, kind: str) -> list[Copy]:
