@@ -3,20 +3,19 @@
 It remembers each object as last seen, durably, and judges what becomes known by the rules of `controllers.evidence`.
 """
 
-import asyncio
-from asyncio import Event, Future
-from collections.abc import Callable, Iterator
+from asyncio import Event
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
-from controllers.entries import Entry, Kind, Place, Reference, Removal, Source
+from controllers.entries import Entry, Kind, Reference, Removal, Source
 from controllers.evidence import News
 from controllers.feeding import Ask, Feed
 from controllers.homestore import HomeStore
-from controllers.judging import Draft, StillThere
+from controllers.inbox import Group, Inbox, carried_out
+from controllers.judging import Draft
 from controllers.keeping import CannotKeep, Changes, Judged, Keeper, NotKept, Unkept
 from controllers.publishing import Shards
 from controllers.settling import Answered, Settling
@@ -24,14 +23,13 @@ from controllers.sightings import Exports, Sightings, references
 from informers.api.errors import NotSynced
 from informers.cache.gate import Gate
 from informers.cache.informer import SharedInformer
+from informers.cache.slices import Slices
 from informers.clock import Clock, SystemClock
 from informers.runtime.channels import Channel
 from informers.tasks import background, first
 
 _SYSTEM = SystemClock()
 _LONGEST_PAUSE = 30.0
-
-Order: TypeAlias = Callable[[Draft], int]
 
 
 class View:
@@ -79,10 +77,8 @@ class View:
         self._observe = observe
         self._feeds: list[Feed] = []
         self._unconfirmed = {entry.place for entry in self.sightings}
-        self._news: dict[Place, News] = {}
-        self._told: list[Feed] = []
-        self._orders: list[tuple[Order, Future[int] | None]] = []
-        self._wake = Event()
+        self._inbox = Inbox()
+        self._slices = Slices()
         self._judging = False
         self._hurried = False
         self._settling = Settling(removal_settle, clock, has_twin=self._has_twin, settled=self._settle)
@@ -128,9 +124,8 @@ class View:
     def hear(self, news: News) -> None:
         """Take news in, to be judged by `run`; of several of one object the last counts."""
         self._unconfirmed.discard(news.place)
-        if news.place in self._news or self._judging or not self.sightings.tells_already(news):
-            self._news[news.place] = news
-            self._wake.set()
+        if self._judging or news.place in self._inbox or not self.sightings.tells_already(news):
+            self._inbox.put(news)
 
     # What people say
 
@@ -139,17 +134,11 @@ class View:
 
         Raises `StillThere` for what is there. Something with another uid is something else, and stays.
         """
-        return await self._ask(lambda draft: draft.forget(removal))
+        return await self._inbox.ask(lambda draft: draft.forget(removal))
 
     async def adopt_local(self) -> int:
         """Take the local store for what it is: let go what it lacks; return how many entries that were."""
-        return await self._ask(lambda draft: draft.adopt(self._home_store.adopted(draft.standing)))
-
-    async def _ask(self, order: Order) -> int:
-        answer: Future[int] = asyncio.get_running_loop().create_future()
-        self._orders.append((order, answer))
-        self._wake.set()
-        return await answer
+        return await self._inbox.ask(lambda draft: draft.adopt(self._home_store.adopted(draft.standing)))
 
     # Judging
 
@@ -159,38 +148,27 @@ class View:
         async with background(*jobs):
             self._settling.look()
             while True:
-                await self._wake.wait()
-                self._wake.clear()
-                await self._judge()
+                await self._judge(await self._inbox.take())
+                if self._slices.over():
+                    await self._slices.turn()
 
-    async def _judge(self) -> None:
-        """Judge all the news there are, keep what they change, and then let it be known."""
-        news, told, orders = self._news, self._told, self._orders
-        self._news, self._told, self._orders = {}, [], []
+    async def _judge(self, group: Group) -> None:
+        """Judge a group of news, keep what they change, and then let it be known."""
         self._judging = True
         draft = Draft(self.sightings, self._clock.now())
-        for one in news.values():
+        for one in group.news:
             draft.take(one)
-        for feed in told:
-            self._confirm(feed, draft)
-        self._stand(draft, told)
-        answers = [_answered(order, draft, answer) for order, answer in orders]
+        self._stand(draft, group.told)
+        answers = [carried_out(order, draft, answer) for order, answer in group.orders]
         changes = draft.changes()
         if changes:
             await self._keep(changes)
-        for feed in told:
+        for feed in group.told:
             feed.processed = True
         self._judging = False
         self._publish(draft, changes)
         for answer in answers:
             answer()
-
-    def _confirm(self, feed: Feed, draft: Draft) -> None:
-        """Judge what was known of a feed and is not in its first state."""
-        for place in [one for one in self._unconfirmed if (one.kind, one.source) == (feed.kind, feed.source)]:
-            self._unconfirmed.discard(place)
-            if (missing := feed.missing(place)) is not None:
-                draft.take(missing)
 
     async def _keep(self, changes: Changes) -> None:
         """Save; while that does not work nothing new is known, and nothing is lost."""
@@ -227,7 +205,7 @@ class View:
         self._open_when_ready()
         self._observe(Judged(changes))
 
-    def _stand(self, draft: Draft, told: list[Feed]) -> None:
+    def _stand(self, draft: Draft, told: Sequence[Feed]) -> None:
         """Note what all this says of the whole: whether everything is known, and how the local store goes on."""
         now = self._clock.now()
         processed = [feed for feed in self._feeds if feed.processed or feed in told]
@@ -245,8 +223,7 @@ class View:
                 draft.settle(entry, answered.lineage, answered.revision, is_same=known == number != 0)
             return 0
 
-        self._orders.append((order, None))
-        self._wake.set()
+        self._inbox.order(order)
 
     def _has_twin(self, entry: Entry) -> bool:
         return Draft(self.sightings, self._clock.now()).has_twin(entry)
@@ -257,8 +234,17 @@ class View:
         assert feed.registration is not None  # a feed is registered where it is made
         with suppress(NotSynced):  # a stop comes together with the cancellation, and of the two the error would win
             await feed.registration.wait_synced()
-            self._told.append(feed)
-            self._wake.set()
+            await self._confirm(feed)
+            self._inbox.tell(feed)
+
+    async def _confirm(self, feed: Feed) -> None:
+        """Hear of what was known of a feed and is not in its first state, which has been heard of by now."""
+        for place in [one for one in self._unconfirmed if (one.kind, one.source) == (feed.kind, feed.source)]:
+            if place in self._unconfirmed and (missing := feed.missing(place)) is not None:
+                self.hear(missing)
+            self._unconfirmed.discard(place)
+            if self._slices.over():
+                await self._slices.turn()
 
     async def _hurry(self) -> None:
         """Let controllers begin without the cache once it has been waited for."""
@@ -274,27 +260,9 @@ class View:
 
     def busy(self) -> Iterator[tuple[str, bool]]:
         """Yield what is still to be done, and whether that takes nothing but turns of the loop."""
-        if self._wake.is_set() or self._judging:
+        if self._inbox or self._judging:
             yield "the view has news to judge", True
         if any(feed.told and not feed.processed for feed in self._feeds):
             yield "the view is to judge a first state", True
         if self._settling.pending:
             yield "the view waits for removals to settle", False
-
-
-def _answered(order: Order, draft: Draft, answer: Future[int] | None) -> Callable[[], None]:
-    """Carry an order out, and return what tells its outcome to whoever waits for it."""
-    try:
-        count = order(draft)
-    except StillThere as error:
-        return partial(_tell, answer, error)
-    return partial(_tell, answer, count)
-
-
-def _tell(answer: Future[int] | None, outcome: int | StillThere) -> None:
-    if answer is None or answer.done():
-        return
-    if isinstance(outcome, StillThere):
-        answer.set_exception(outcome)
-    else:
-        answer.set_result(outcome)
