@@ -13,6 +13,7 @@ from informers.client.transport import Request, Timeouts
 from tests.informers.client.certificates import Authority
 from tests.informers.client.servers import LAST_CHUNK, answer, chunk, opening, serving
 
+PATIENT = Request("GET", "/", timeouts=Timeouts(idle=60.0, total=None))
 BODY = b"".join(b"line %d\n" % n for n in range(2000))
 
 
@@ -36,6 +37,29 @@ async def transport_to():
     yield make
     for transport in made:
         await transport.aclose()
+
+
+class Hasty(asyncio.SelectorEventLoop):
+    """A loop whose time can be moved on."""
+
+    ahead = 0.0
+
+    def time(self) -> float:
+        return super().time() + self.ahead
+
+    async def pass_by(self, seconds: float) -> None:
+        """Let the time pass, and the loop notice."""
+        self.ahead += seconds
+        for _ in range(5):
+            await asyncio.sleep(0)
+
+
+async def still(count) -> None:
+    """Wait until a server that counts what it sends cannot go on."""
+    before = -1
+    while before != count():
+        before = count()
+        await asyncio.sleep(0.005)
 
 
 def framed(size: int) -> bytes:
@@ -116,16 +140,31 @@ async def test_broken_framing_breaks_the_answer_after_what_was_whole(transport_t
         await response.aclose()
 
 
-async def test_time_that_a_slow_reader_takes_is_no_silence_of_the_server(transport_to):
-    async def handler(asked, writer):
-        writer.write(opening() + chunk(b"x" * 1_000_000) + LAST_CHUNK)
+def test_time_that_a_slow_reader_takes_is_no_silence_of_the_server():
+    async def main():
+        sent = 0
 
-    async with serving(handler) as server:
-        request = Request("GET", "/", timeouts=Timeouts(idle=0.05, total=None))
-        response = await transport_to(server.address).send(request)
-        await asyncio.sleep(0.15)
-        assert sum([len(piece) async for piece in response.chunks()]) == 1_000_000
-        await response.aclose()
+        async def handler(asked, writer):
+            nonlocal sent
+            writer.write(opening())
+            for _ in range(200):
+                writer.write(chunk(b"x" * 100_000))
+                await writer.drain()
+                sent += 1
+            writer.write(LAST_CHUNK)
+
+        async with serving(handler) as server:
+            transport = HttpTransport(server.address, credentials=Anonymous())
+            response = await transport.send(PATIENT)
+            await still(lambda: sent)
+            await loop.pass_by(1000)
+            assert sum([len(piece) async for piece in response.chunks()]) == 20_000_000
+            await response.aclose()
+            await transport.aclose()
+
+    with asyncio.Runner(loop_factory=Hasty) as runner:
+        loop = runner.get_loop()
+        runner.run(main())
 
 
 async def test_what_is_no_answer_is_refused_as_soon_as_it_comes(transport_to):
@@ -139,20 +178,33 @@ async def test_what_is_no_answer_is_refused_as_soon_as_it_comes(transport_to):
             await transport_to(server.address).send(Request("GET", "/", timeouts=Timeouts(idle=5.0)))
 
 
-async def test_silence_after_a_keep_alive_body_is_counted_anew(transport_to):
+def test_silence_after_a_keep_alive_body_is_counted_anew():
     """The first body's clock must not strike while the second answer is awaited."""
     turns = iter([opening() + framed(900), opening() + chunk(b"slow")])
 
-    async def handler(asked, writer):
-        writer.write(next(turns))
-        await writer.drain()
+    async def main():
+        async def handler(asked, writer):
+            writer.write(next(turns))
 
-    async with serving(handler) as server:
-        transport = transport_to(server.address)
-        request = Request("GET", "/", timeouts=Timeouts(idle=0.05, total=None))
-        assert await body_of(transport, request) == BODY
-        with pytest.raises(ReadTimeout, match="found silence"):
-            await body_of(transport, request)
+        async with serving(handler) as server:
+            transport = HttpTransport(server.address, credentials=Anonymous())
+            assert await body_of(transport, PATIENT) == BODY
+            await loop.pass_by(59)
+            response = await transport.send(PATIENT)
+            chunks = response.chunks()
+            assert await anext(chunks) == b"slow"
+            waiting = asyncio.ensure_future(anext(chunks))
+            await loop.pass_by(59)
+            assert not waiting.done()
+            await loop.pass_by(2)
+            with pytest.raises(ReadTimeout, match="found silence"):
+                await waiting
+            await response.aclose()
+            await transport.aclose()
+
+    with asyncio.Runner(loop_factory=Hasty) as runner:
+        loop = runner.get_loop()
+        runner.run(main())
 
 
 LOOPS = pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
@@ -194,10 +246,7 @@ def test_a_connection_that_waits_for_its_reader_is_closed_without_a_complaint_of
                 with pytest.raises(Disconnected):
                     _ = [piece async for piece in response.chunks()]
             else:
-                before = -1
-                while before != sent:  # until the server cannot go on either
-                    before = sent
-                    await asyncio.sleep(0.005)
+                await still(lambda: sent)
             await response.aclose()
             await transport.aclose()
 
