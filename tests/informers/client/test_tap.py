@@ -179,7 +179,7 @@ async def test_what_is_no_answer_is_refused_as_soon_as_it_comes(transport_to):
 
 
 def test_silence_after_a_keep_alive_body_is_counted_anew():
-    """The first body's clock must not strike while the second answer is awaited."""
+    """Time between two answers of one connection is nobody's silence, and each piece of a body begins it again."""
     turns = iter([opening() + framed(900), opening() + chunk(b"slow")])
 
     async def main():
