@@ -10,6 +10,7 @@ import msgspec
 
 from controllers.entries import Kind, Removal
 from informers.api.conditions import timestamp
+from informers.api.errors import InformersError
 from informers.api.objects import Metadata, Object
 from informers.api.resources import Resource
 
@@ -65,3 +66,40 @@ def record_of(removal: Removal, now: datetime) -> dict[str, Any]:
         "metadata": {"name": name_of(removal)},
         "spec": spec,
     }
+
+
+# What is told of them
+
+
+class Acknowledged(msgspec.Struct, frozen=True):
+    """Told when a removal was acted upon here."""
+
+    removal: Removal
+    forgotten: int
+    """How much that counted does not any more."""
+
+
+class Disproved(msgspec.Struct, frozen=True):
+    """Told when a removal was deleted, since its object is there, at its home."""
+
+    removal: Removal
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """Told when it is known whether the cache server keeps removals."""
+
+    are_kept: bool
+
+
+class NotAcknowledged(msgspec.Struct, frozen=True):
+    """Told when what was done about removals could not be said in them."""
+
+    error: InformersError
+    retry_in: float
+
+
+class NotFollowed(msgspec.Struct, frozen=True):
+    """Told when it could not be found out whether the cache server keeps removals."""
+
+    error: Exception
+    retry_in: float

@@ -13,7 +13,16 @@ import msgspec
 from controllers.entries import EXPORT, SHARD, Entry, Kind, Place, Removal, State
 from controllers.judging import StillThere
 from controllers.names import CACHE
-from controllers.records import REMOVALS, Record, said_by
+from controllers.records import (
+    REMOVALS,
+    Acknowledged,
+    Disproved,
+    Kept,
+    NotAcknowledged,
+    NotFollowed,
+    Record,
+    said_by,
+)
 from controllers.view import View
 from informers.api.clusters import WILDCARD
 from informers.api.conditions import timestamp
@@ -30,33 +39,6 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 """Seconds between attempts."""
 _ASKED_AGAIN = 300.0
 """Seconds after which a cache server that does not keep removals is asked again: it may be another one by then."""
-
-
-class Acknowledged(msgspec.Struct, frozen=True):
-    """Told when a removal was acted upon here."""
-
-    removal: Removal
-    forgotten: int
-    """How much that counted does not any more."""
-
-
-class Disproved(msgspec.Struct, frozen=True):
-    """Told when a removal was deleted, since its object is there, at its home."""
-
-    removal: Removal
-
-
-class Kept(msgspec.Struct, frozen=True):
-    """Told when it is known whether the cache server keeps removals."""
-
-    are_kept: bool
-
-
-class NotAcknowledged(msgspec.Struct, frozen=True):
-    """Told when what was done about removals could not be said in them."""
-
-    error: InformersError
-    retry_in: float
 
 
 class Removals:
@@ -113,18 +95,19 @@ class Removals:
     async def _await_kind(self) -> None:
         """Follow the records once the cache server keeps any; others than ours do not."""
         pause = _FIRST_PAUSE
-        while not await self._is_kind_served():
+        while not await self._is_kind_served(pause):
             await self._clock.sleep(_ASKED_AGAIN if self.are_kept is False else pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
         self._at_work().informer(REMOVALS, CACHE).add_handler(self._hear, name="removals")
 
-    async def _is_kind_served(self) -> bool:
+    async def _is_kind_served(self, pause: float) -> bool:
         client = self._at_work().servers[CACHE].client(WILDCARD, WILDCARD)
         try:
             found = msgspec.json.decode(await client.raw("GET", f"/apis/{REMOVALS.api_version}"))
         except NotFound:
             found = {}
-        except (*_FAILURES, msgspec.DecodeError):
+        except (*_FAILURES, msgspec.DecodeError) as error:
+            self._observe(NotFollowed(error, pause))
             return False
         self.are_kept = any(one["name"] == REMOVALS.plural for one in found.get("resources", ()))
         self._observe(Kept(self.are_kept))
@@ -163,18 +146,30 @@ class Removals:
             if (forgotten := await self._let_go(removal)) is not None:
                 self._unrecorded.remove(removal)
                 self._observe(Acknowledged(removal, forgotten))
+        failures: list[InformersError] = []
         for key, record in list(self._open.items()):
-            removal = said_by(record)
-            if (forgotten := await self._let_go(removal)) is not None:
-                await self._acknowledge(record)
-                self._observe(Acknowledged(removal, forgotten))
-            elif self._is_at_home(removal):
-                await self._delete(record)
-                self._observe(Disproved(removal))
-            else:
+            try:
+                is_done = await self._act_upon(record)
+            except _FAILURES as error:
+                failures.append(error)  # which is no reason to leave the others
                 continue
-            if self._open.get(key) is record:
+            if is_done and self._open.get(key) is record:
                 del self._open[key]
+        if failures:
+            raise failures[0]
+
+    async def _act_upon(self, record: Object[Record]) -> bool:
+        """Do what a record asks for, and say so in it; return whether that is done."""
+        removal = said_by(record)
+        if (forgotten := await self._let_go(removal)) is not None:
+            await self._acknowledge(record)
+            self._observe(Acknowledged(removal, forgotten))
+            return True
+        if self._is_at_home(removal):
+            await self._delete(record)
+            self._observe(Disproved(removal))
+            return True
+        return False
 
     async def _let_go(self, removal: Removal) -> int | None:
         """Forget it and return how much that was; None while something of it is there.

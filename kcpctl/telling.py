@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from functools import singledispatchmethod
 from typing import Any
 
-from controllers import removals
+from controllers import records
 from controllers.entries import Removal
 from controllers.keeping import NotKept
 from controllers.lease import Taken
+from informers.api.errors import TransportError
 from informers.api.objects import Key
 from informers.cache import facts as cache
 from informers.cache.recovery import Trouble
@@ -169,16 +170,22 @@ class LogObserver:
         self._log.error(event, error=fact.error, retry_in=round(fact.retry_in, 1))
 
     @_tell.register
-    def _acknowledged(self, fact: removals.Acknowledged) -> None:
+    def _acknowledged(self, fact: records.Acknowledged) -> None:
         self._log.info("a removal was acted upon", **_removal(fact.removal), let_go=fact.forgotten)
 
     @_tell.register
-    def _disproved(self, fact: removals.Disproved) -> None:
+    def _disproved(self, fact: records.Disproved) -> None:
         self._log.warning("a removal was deleted: what it says is gone is here, at its home", **_removal(fact.removal))
 
     @_tell.register
-    def _not_acknowledged(self, fact: removals.NotAcknowledged) -> None:
+    def _not_acknowledged(self, fact: records.NotAcknowledged) -> None:
         self._log.warning("removals cannot be acknowledged", error=fact.error, retry_in=round(fact.retry_in, 1))
+
+    @_tell.register
+    def _not_followed(self, fact: records.NotFollowed) -> None:
+        """Tell of what is not that the cache cannot be reached, of which its informers tell."""
+        tell = self._log.debug if isinstance(fact.error, TransportError) else self._log.warning
+        tell("removals are not followed yet", error=fact.error, retry_in=round(fact.retry_in, 1))
 
     @_tell.register
     def _retried(self, fact: Retried) -> None:

@@ -17,7 +17,7 @@ from kcpctl.operations import operations
 from tests.faults import writes
 from tests.integration.asking import ask
 from tests.integration.objects import REPLICATED, export, slice_of, url_of, urls
-from tests.integration.site import ShardProcess, Site
+from tests.integration.site import NEVER, ShardProcess, Site
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -332,6 +332,21 @@ async def test_a_removal_that_cannot_be_acknowledged_is_in_the_end_and_once(site
         assert [one for one in site.changes if one.endswith("/removals/shards.azure/status")] == [
             f"PATCH /services/cache/shards/azure/clusters/root/apis/{REMOVALS.api_version}/removals/shards.azure/status"
         ] * 2
+
+
+async def test_a_removal_that_cannot_be_acknowledged_keeps_none_from_being_acted_upon(site: Site) -> None:
+    async with site.shard("amber") as amber, site.shard("violet") as violet:
+        await site.settle()
+        violet.cache.answer(403, "Forbidden", lambda request: "apiexports.one/status" in request.target, times=NEVER)
+
+        for name in ("one", "two"):
+            client = site.cache.client().shard("amber").cluster("c1")
+            await client.create(REMOVALS, record_of(Removal("apiexports", "amber", "c1", name, "u1"), NOW))
+        await site.clock.advance(60)
+
+        acknowledged = {record.name: set(record.value.status.acknowledged) for record in await records(site)}
+        assert acknowledged == {"apiexports.one": {"amber"}, "apiexports.two": {"amber", "violet"}}
+        assert amber.cache.is_clean()
 
 
 async def test_a_removal_that_was_acted_upon_is_not_again_after_a_restart(site: Site) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 import structlog
 
-from informers.api.errors import ConnectionRefused
+from controllers import records
+from controllers.entries import Removal
+from informers.api.errors import ConnectionRefused, Forbidden, Status
 from informers.api.objects import Key
 from informers.api.resources import Collection, Resource
 from informers.cache import facts as cache
@@ -194,3 +196,23 @@ def test_warnings_without_end_are_not_all_remembered() -> None:
         observer.notice(warned("no 0"))
 
     assert [event["log_level"] for event in events] == ["debug", "warning"]
+
+
+def test_what_becomes_of_removals_is_told_and_that_the_cache_is_away_is_not_told_twice() -> None:
+    removal = Removal("shards", "amber", "root", "amber", "u1")
+    about = {"resource": "shards", "shard": "amber", "cluster": "root", "name": "amber"}
+
+    events = told(
+        records.Acknowledged(removal, 3),
+        records.Disproved(removal),
+        records.NotAcknowledged(REFUSED, 2.04),
+        records.NotFollowed(REFUSED, 2.0),
+        records.NotFollowed(Forbidden(Status(code=403, message="no")), 2.0),
+    )
+
+    assert events[0] == {"event": "a removal was acted upon", "log_level": "info", "let_go": 3} | about
+    assert about.items() <= events[1].items()
+    assert [event["event"] for event in events[2:]] == [
+        "removals cannot be acknowledged",
+        "removals are not followed yet",
+    ]
