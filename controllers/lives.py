@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from controllers.holding import SILENT_AFTER, Holder, holder_of
+from controllers.holding import RENEWED_EVERY, SILENT_AFTER, Holder, holder_of
 from controllers.kinds import Shard
 from controllers.names import ROOT
 from informers.cache import facts
@@ -15,6 +15,8 @@ from informers.cache.notices import Notice
 from informers.clock import Clock, SystemClock
 
 _SYSTEM = SystemClock()
+_PULSE = 2 * RENEWED_EVERY + 1.0
+"""Seconds within which our own renewals come back from a cache server that works."""
 
 
 class Sign(Enum):
@@ -57,12 +59,15 @@ class _Seen(msgspec.Struct):
 class Lives:
     """Watches the leases of all segments; an observer, to know while they cannot be seen.
 
-    Only uninterrupted sight counts: a shard that cannot reach the cache either is not silent of its own.
+    Only uninterrupted sight counts: a shard that cannot reach the cache either is not silent of its own. A process that
+    renews a lease itself sees by that whether the cache works: one that is frozen breaks no connection for a minute.
     """
 
-    def __init__(self, home: str, clock: Clock = _SYSTEM) -> None:
-        """Begin without any; `home` is the shard that this process is."""
+    def __init__(self, home: str, clock: Clock = _SYSTEM, *, renews: bool = True) -> None:
+        """Begin without any; `home` is the shard that this process is, and `renews` whether it holds a lease."""
         self._home = home
+        self._renews = renews
+        self._own: float | None = None
         self._clock = clock
         self._informer: SharedInformer[Shard] | None = None
         self._seen: dict[str, _Seen] = {}
@@ -93,10 +98,16 @@ class Lives:
 
     def _watched(self, seen: _Seen | None) -> float:
         """Return for how many seconds nothing has been seen of it, in uninterrupted sight up to now."""
-        if self._informer is None or not self._informer.live or self._sight is None:
+        if not self._is_in_sight or self._sight is None:
             return 0.0
         since = self._sight if seen is None or seen.changed is None else max(self._sight, seen.changed)
         return self._clock.monotonic() - since
+
+    @property
+    def _is_in_sight(self) -> bool:
+        if self._informer is None or not self._informer.live:
+            return False
+        return not self._renews or (self._own is not None and self._clock.monotonic() - self._own < _PULSE)
 
     def _is_recent(self, seen: _Seen | None) -> bool:
         if seen is None or seen.changed is None:
@@ -109,11 +120,20 @@ class Lives:
         key, copy = notice.key, notice.new
         if (key.cluster, key.name) != (ROOT, key.shard) or copy is None:
             return  # of a copy that went it is still known when its shard was seen to live
+        if key.shard == self._home:
+            self._feel_pulse()
         holder, seen = holder_of(copy), self._seen.get(key.shard)
         if seen is None:
             self._seen[key.shard] = _Seen(holder)
         elif holder != seen.holder:
             self._seen[key.shard] = _Seen(holder, self._clock.monotonic(), self._clock.now())
+
+    def _feel_pulse(self) -> None:
+        """Note that our own renewal came through; what was not seen for longer than that takes begins anew."""
+        now = self._clock.monotonic()
+        if self._own is None or now - self._own >= _PULSE:
+            self._sight = now
+        self._own = now
 
     def notice(self, fact: Any) -> None:
         """Note since when the copies are in sight."""

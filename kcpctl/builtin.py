@@ -115,7 +115,7 @@ def slices_alone(
     observe: Callable[[Any], None] = lambda fact: None,
 ) -> Ours:
     """Return the slice controller alone, for a shard that wants these resources asked for."""
-    removals, lives = Removals(view, observe=observe), Lives(view.home)
+    removals, lives = Removals(view, observe=observe), Lives(view.home, renews=False)
     return Ours(view, (endpoint_slices(view, partitions=partitions),), removals, lives, local_shards=shards)
 
 

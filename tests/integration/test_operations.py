@@ -76,6 +76,27 @@ async def test_nobody_is_called_silent_who_was_not_watched_or_holds_no_lease(sit
         assert (await shard_lines(site, amber))["violet"] == "silent for 20s at least"
 
 
+async def test_nobody_is_called_silent_while_or_after_the_cache_answers_nobody(site: Site) -> None:
+    async with site.shard("amber") as amber, site.shard("violet") as violet:
+        await site.clock.advance(60)
+        for shard in (amber, violet):
+            shard.cache.hold()
+        for _ in range(12):
+            await site.clock.advance(2.5)
+            assert "silent" not in (await shard_lines(site, amber))["violet"]
+
+        amber.cache.release()
+        for _ in range(5):
+            await site.clock.advance(2.5)
+            assert "silent" not in (await shard_lines(site, amber))["violet"], (
+                "it may not have had the time to come back"
+            )
+        violet.cache.release()
+        await site.clock.advance(10)
+
+        assert (await shard_lines(site, amber))["violet"] == "alive"
+
+
 async def test_a_shard_that_the_cache_lost_is_held_since_then(site: Site) -> None:
     async with site.shard("amber") as amber:
         async with site.shard("violet", is_killed=True):
