@@ -16,7 +16,7 @@ from kcpctl.apiserver.http.inprocess import InProcess
 from kcpctl.apiserver.storage.memory import MemoryStorage
 from tests.faults import lists, watches, writes
 from tests.integration.objects import REPLICATED, export, published, slice_of, url_of, urls
-from tests.integration.site import ShardProcess, Site
+from tests.integration.site import Restored, ShardProcess, Site
 
 ORIGINALS = {
     "cache.kcp.io/original-resource-version": "rv",
@@ -265,3 +265,24 @@ async def test_a_server_that_loses_its_data_while_we_watch_takes_no_copies_along
 
         after = {(str(r), o.cluster, o.name) for r in REPLICATED for o in await site.cache.client().list(r)}
         assert after == before
+
+
+@pytest.mark.parametrize("is_older", [False, True], ids=["empty", "older"])
+async def test_a_cache_that_comes_back_with_less_is_filled_again_at_once_by_every_shard(
+    site: Site, is_older: bool
+) -> None:
+    async with site.shard("amber") as amber, site.shard("green") as green, site.shard("violet") as violet:
+        shards = (amber, green, violet)
+        await with_all_kinds(site, *shards)
+        held = site.cache.storage
+        records, terms = (await held.range("")).records, held.terms
+        older = Restored(records, held.revision, held.identity, terms, site.clock)
+        for shard in shards:
+            await shard.client.create(EXPORTS, export("later"))
+            await shard.client.delete(SLICES, "widgets")
+        await site.settle()
+
+        await site.restart_cache(empty=not is_older, over=older if is_older else None)
+        await site.clock.advance(3)
+
+        await assert_equal_copies(site)
