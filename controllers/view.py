@@ -19,7 +19,8 @@ from controllers.judging import Draft
 from controllers.keeping import CannotKeep, Changes, Judged, Keeper, NotKept, Unkept
 from controllers.publishing import Shards
 from controllers.settling import Answered, Settling
-from controllers.sightings import Exports, Sightings, references
+from controllers.sightings import Exports, Sightings
+from controllers.telling import Telling
 from informers.api.errors import NotSynced
 from informers.cache.gate import Gate
 from informers.cache.informer import SharedInformer
@@ -82,6 +83,9 @@ class View:
         self._judging = False
         self._hurried = False
         self._settling = Settling(removal_settle, clock, has_twin=self._has_twin, settled=self._settle)
+        self._telling = Telling(
+            removal_settle, clock, tell=self._tell, known=self.sightings.get, waited=lambda: observe(Judged(Changes()))
+        )
         for entry in kept.entries:
             self._settling.note(entry.place, entry, 0)
 
@@ -147,10 +151,13 @@ class View:
         jobs = (self._settling.run(self._feeds), self._hurry(), *map(self._await_first_state, self._feeds))
         async with background(*jobs):
             self._settling.look()
-            while True:
-                await self._judge(await self._inbox.take())
-                if self._slices.over():
-                    await self._slices.turn()
+            try:
+                while True:
+                    await self._judge(await self._inbox.take())
+                    if self._slices.over():
+                        await self._slices.turn()
+            finally:
+                self._telling.stop()
 
     async def _judge(self, group: Group) -> None:
         """Judge a group of news, keep what they change, and then let it be known."""
@@ -183,27 +190,27 @@ class View:
 
     def _publish(self, draft: Draft, changes: Changes) -> None:
         """Let the changes be known, and tell everybody whom they concern."""
-        before = self.shards()
-        pairs = {pair for place in changes.entries for pair in references(self.sightings.get(place))}
-        standing = (self.complete, self.local_is_doubted)
+        outdone, standing = self.shards().outdone, (self.complete, self.local_is_doubted)
+        before = {place: self.sightings.get(place) for place in changes.entries}
         self.sightings.apply(changes)
-        pairs |= {pair for entry in changes.entries.values() for pair in references(entry)}
-        pairs |= {pair for gone in changes.gone for pair in gone.references}
         for place, malformed in draft.malformed.items():
             self.sightings.set_aside(place, malformed)
         for place, entry in changes.entries.items():
             self._settling.note(place, entry, draft.numbers.get(place, 0))
         self._settling.look()
-        after = self.shards()
-        is_new = (before.seen, before.outdone) != (after.seen, after.outdone) or any(one.urls for one in changes.gone)
-        if is_new or standing != (self.complete, self.local_is_doubted):
-            self.shard_changes.send(None)
-        if pairs:
-            self.export_changes.send(frozenset(pairs))
+        is_new = any(one.urls for one in changes.gone) or standing != (self.complete, self.local_is_doubted)
+        self._telling.shards(self.shards(), is_new=is_new or self.shards().outdone != outdone)
+        self._telling.changed(before, changes.entries, (pair for gone in changes.gone for pair in gone.references))
         if kinds := frozenset(place.kind for place in (*changes.entries, *draft.malformed)):
             self.changes.send(kinds)
         self._open_when_ready()
         self._observe(Judged(changes))
+
+    def _tell(self, shards: bool, exports: frozenset[Reference]) -> None:
+        if shards:
+            self.shard_changes.send(None)
+        if exports:
+            self.export_changes.send(exports)
 
     def _stand(self, draft: Draft, told: Sequence[Feed]) -> None:
         """Note what all this says of the whole: whether everything is known, and how the local store goes on."""
@@ -266,3 +273,5 @@ class View:
             yield "the view is to judge a first state", True
         if self._settling.pending:
             yield "the view waits for removals to settle", False
+        if self._telling.pending:
+            yield "the view waits whether losses stand", False

@@ -267,6 +267,20 @@ async def test_a_server_that_loses_its_data_while_we_watch_takes_no_copies_along
         assert after == before
 
 
+async def test_a_cache_that_is_filled_again_within_moments_costs_no_slice_a_write(site: Site) -> None:
+    """To write into every slice that its endpoints are held, and to take that back, would double the work."""
+    async with site.shard("amber") as amber, site.shard("green") as green:
+        await with_all_kinds(site, amber, green)
+        await site.settle()
+        site.forget_requests()
+
+        await site.restart_cache(empty=True)
+        await site.settle()
+
+        assert [change for change in site.changes if "/services/cache/" not in change] == []
+        assert site.losses() == []
+
+
 @pytest.mark.parametrize("is_older", [False, True], ids=["empty", "older"])
 async def test_a_cache_that_comes_back_with_less_is_filled_again_at_once_by_every_shard(
     site: Site, is_older: bool
