@@ -87,6 +87,8 @@ class Lease:
         self._inherited: datetime | None = None
         self.is_unsure = False
         """Whether `inherited` is said as a precaution: the copies show whether the local store is older than they."""
+        self.ended: int | None = None
+        """The revision at which the local store's history left that of the earlier holder; None where nobody knows."""
         self._watched: Watched | None = None
         self._is_closing = False
         self._closed = Event()
@@ -202,6 +204,8 @@ class Lease:
     def _follow(self, holder: Holder | None) -> None:
         """Go on from an earlier process over the same store; or over a copy of it that is older than the segment."""
         lineage, inherited = self._at_home().lineage, holder.inherited if holder is not None else None
+        begun = lineage.terms[-1][1] if lineage.terms else None
+        self.ended = begun if holder is None else lineage.end_of(holder.moment.term)
         is_same_opening = holder is not None and holder.moment.term == lineage.term
         self.is_unsure = inherited is None and bool(lineage.term) and not is_same_opening
         self._inherited = self._clock.now() if self.is_unsure else inherited

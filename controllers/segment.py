@@ -127,11 +127,7 @@ class Segment:
 
     def _take_stock(self, one: Replicated) -> None:
         """Look at the copies before anything is written to them."""
-        if self.lease.is_unsure:
-            terms = one.home.lineage.terms
-            one.take_stock(terms[-1][1] if terms else None)
-        else:
-            one.take_stock(None)
+        one.take_stock(self.lease.ended if self.lease.is_unsure else None)
 
     def _of(self, resource: Resource[Any]) -> Replicated:
         return next(one for one in self.replicated if one.replicator.resource is resource)

@@ -45,7 +45,7 @@ class Replicated:
     def take_stock(self, since: int | None) -> None:
         """Remember which copies the segment holds, unless that is known: none but those can be another store's.
 
-        `since` is the revision at which this opening of the local store began, where all copies are from before it.
+        `since` is the revision behind which the local store has nothing of what the copies were made from, if any.
         """
         history = self.copies.history
         if history is None or history.number == self._number:

@@ -39,7 +39,12 @@ class Lineage(msgspec.Struct, frozen=True):
             return False
         if term == self.term:
             return True
-        return any(name == term and int(revision) <= until for (name, _), (_, until) in pairwise(self.terms))
+        ended = self.end_of(term)
+        return ended is not None and int(revision) <= ended
+
+    def end_of(self, term: str) -> int | None:
+        """Return the revision at which a term ended in this history; None if it goes on, or is none of it."""
+        return next((until for (name, _), (_, until) in pairwise(self.terms) if name == term), None)
 
 
 UNTOLD = Lineage()

@@ -328,6 +328,31 @@ async def test_a_store_that_was_restored_together_with_its_view_holds_what_it_la
         assert await copied(site) == {"old", "newer"}
 
 
+async def test_a_store_that_was_restored_holds_what_it_lacks_however_far_it_came_before_it_saw_the_cache(
+    site: Site,
+) -> None:
+    async with site.shard("amber", is_killed=True) as amber:
+        await site.settle()
+        restore = await site.back_up("amber")
+        await amber.client_of("root").create(EXPORTS, export("lost"))
+        await site.settle()
+    restore()
+    site.lose_view("amber")
+    async with site.shard("amber", cache="away", is_killed=True) as amber:
+        for number in range(9):
+            await amber.client_of("root").create(EXPORTS, export(f"later-{number}"))
+        await site.settle(away={"cache"})
+    reopen = await site.back_up("amber")
+    reopen()
+
+    async with site.shard("amber") as again:
+        await site.settle()
+
+        assert again.ours.segment is not None
+        assert again.ours.segment.is_doubted
+        assert "lost" in await copied(site)
+
+
 async def test_a_restart_over_the_same_file_doubts_nothing(site: Site) -> None:
     async with site.shard("amber", is_killed=True) as amber:
         await amber.client_of("root").create(EXPORTS, export("old"))
