@@ -8,7 +8,7 @@ import msgspec
 
 from informers.api.errors import DecodeError, Status
 from informers.api.objects import _EMPTY, Key, Object
-from informers.api.peeking import Path, Peek, Peeker
+from informers.api.peeking import Path, Peeker
 from informers.api.resources import Resource
 
 T = TypeVar("T")
@@ -203,7 +203,11 @@ class Reader(Generic[T]):
         if self._peeker is None:
             meta = _decode_head(raw).metadata
         else:
-            meta, peek = self._peeked(self._peeker, raw)
+            try:
+                head, peek = self._peeker.read(raw)
+            except msgspec.ValidationError:  # where a path leads astray nothing is there to peek at
+                head = _decode_head(raw)
+            meta = head.metadata
         if not meta.name:
             raise msgspec.ValidationError("Object has no `metadata.name`")
         routing = meta.annotations or _NO_ROUTING
@@ -228,14 +232,6 @@ class Reader(Generic[T]):
             self._model,
             peek,
         )
-
-    def _peeked(self, peeker: Peeker, raw: bytes) -> tuple[_HeadMetadata, Peek | None]:
-        """Decode a head and peek; where a path leads astray nothing is there to peek at."""
-        try:
-            head = peeker.decode(raw)
-        except msgspec.ValidationError:
-            return _decode_head(raw).metadata, None
-        return head.metadata, peeker.peek(head)
 
     def _new_labels(self, raw: bytes) -> dict[str, str]:
         labels = _decode_labels(raw) or _EMPTY

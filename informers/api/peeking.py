@@ -22,32 +22,37 @@ class Peek(msgspec.Struct, frozen=True, gc=False):
 
 
 class Peeker:
-    """Decodes objects' heads, and peeks at the paths on the way."""
+    """Decodes objects' heads, and peeks at the paths on the way; runs for each object that arrives."""
 
     def __init__(self, head: type[msgspec.Struct], paths: Iterable[Path]) -> None:
         """Take the head's type. Paths through metadata, and such as end inside another, are left out of `paths`."""
         tree: dict[str, Any] = {}
         self.paths = tuple(path for path in dict.fromkeys(paths) if path[0] != "metadata" and _grow(tree, path))
-        self.decode: Callable[[bytes], Any] = msgspec.json.Decoder(_shape(tree, head)).decode
-        """Decodes a head; raises `msgspec.ValidationError` also where a path leads through what has no fields."""
+        self._decode: Callable[[bytes], Any] = msgspec.json.Decoder(_shape(tree, head)).decode
         self._getters = tuple(map(_getter, self.paths))
-        self._known: dict[tuple[Any, ...], Peek] = {}
+        self._all = attrgetter(*(".".join(map(_attribute, path)) for path in self.paths)) if self.paths else _nothing
+        self._known: dict[Any, Peek] = {}
 
-    def peek(self, head: Any) -> Peek | None:
-        """Return what is at the paths; None where one of them ends at something that `texts` does not take."""
-        values = tuple([_get(getter, head) for getter in self._getters])
+    def read(self, raw: bytes) -> tuple[Any, Peek | None]:
+        """Decode a head, and what is at the paths; None where one ends at something that `texts` does not take.
+
+        Raises `msgspec.ValidationError` also where a path leads through what has no fields.
+        """
+        head = self._decode(raw)
         try:
-            known = self._known.get(values)
-        except TypeError:  # a list, say
-            return self._new(values)
-        return known or self._remembered(values)
+            found = self._known.get(self._all(head))
+        except (AttributeError, TypeError):  # a step that is not there; a list, or what else has no hash
+            found = None
+        return head, found or self._remembered(head)
 
-    def _remembered(self, values: tuple[Any, ...]) -> Peek | None:
+    def _remembered(self, head: Any) -> Peek | None:
+        """Make what is to be shared with all objects that have the same at the paths."""
+        values = tuple([_get(getter, head) for getter in self._getters])
         peek = self._new(values)
         if peek is not None and all(type(value) is str for value in values):  # since 1 == True, and both have texts
             if len(self._known) >= _KEPT:
                 self._known.clear()
-            self._known[values] = peek
+            self._known[values if len(values) > 1 else values[0]] = peek
         return peek
 
     def _new(self, values: tuple[Any, ...]) -> Peek | None:
@@ -106,6 +111,10 @@ def _shape(tree: dict[str, Any], base: type[msgspec.Struct]) -> type[msgspec.Str
 
 def _attribute(step: str) -> str:
     return "at_" + step.encode().hex()
+
+
+def _nothing(head: Any) -> None:
+    return None
 
 
 def _getter(path: Path) -> Callable[[Any], Any]:

@@ -18,6 +18,8 @@ from informers.cache.store import Store
 
 T = TypeVar("T")
 
+_PUTS = frozenset({"ADDED", "MODIFIED"})
+
 
 class Applier(Generic[T]):
     """Makes each event a change of the store and a notice of it, in one step.
@@ -53,14 +55,18 @@ class Applier(Generic[T]):
             self._apply_without_object(event)
         elif kind == "DELETED":
             self._delete(obj)
-        elif self._is_repeat(obj.rv):
-            self.repeats += 1
         else:
+            store, revision = self._store, obj.rv
+            reached = store.revision
+            # What nearly every event is, said fast: a revision of as many digits, and a higher one.
+            if not (revision > reached and len(revision) == len(reached)) and self._is_repeat(revision):
+                self.repeats += 1
+                return
             self.applied += 1
-            if kind in ("MODIFIED", "ADDED"):
+            if kind in _PUTS:
                 self._put(obj)
-            if obj.rv and (self._store.revision or kind != "ADDED"):
-                self._store.revision = obj.rv
+            if revision and (reached or kind != "ADDED"):
+                store.revision = revision
 
     def _put(self, obj: Object[T]) -> None:
         try:
@@ -118,8 +124,6 @@ class Applier(Generic[T]):
     def _is_repeat(self, revision: str) -> bool:
         """Say whether the store has reached the revision already, in this epoch."""
         reached = self._store.revision
-        if revision > reached and len(revision) == len(reached):
-            return False  # what nearly every event is, said fast
         return reached != "" and (revision == reached or is_older(revision, reached))
 
 

@@ -74,7 +74,10 @@ class Content(Generic[T]):
             self._put_new(obj)
             return None
         moves = self._moves(self._by_body, old, obj) if self._by_body else []
-        if self._by_path and not (old.peek is obj.peek and self._says_all(obj.peek)):  # equal ones are mostly one
+        peek = obj.peek  # where it is equal it is mostly the same one
+        if self._by_path and not (
+            peek is old.peek and peek is not None and (peek.paths is self._paths or self._says_all(peek))
+        ):
             moves += self._moves(self._by_path, old, obj)
         if self._by_labels and old.interned_labels is not obj.interned_labels:  # and equal labels one dict
             moves += self._moves(self._by_labels, old, obj)
@@ -85,10 +88,8 @@ class Content(Generic[T]):
             index.add(key, values)
         return old
 
-    def _says_all(self, peek: Peek | None) -> bool:
+    def _says_all(self, peek: Peek) -> bool:
         """Say whether it has all the paths of the indexes; nearly always it has those of the last one that did."""
-        if peek is None:
-            return False
         if peek.paths is not self._paths and {*peek.paths}.issuperset(paths(i.indexer for i in self._by_path)):
             self._paths = peek.paths
         return peek.paths is self._paths

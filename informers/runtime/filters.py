@@ -65,7 +65,9 @@ def on_change(differs: Callable[[Object[Any], Object[Any]], bool], name: str = "
     """
 
     def keeps(old: Object[Any] | None, new: Object[Any] | None) -> bool:
-        if old is None or new is None or old.uid != new.uid or old.deleting != new.deleting:
+        if old is None or new is None or old.uid != new.uid:
+            return True
+        if (old.deleted_at is None) is not (new.deleted_at is None):
             return True
         return differs(old, new)
 
