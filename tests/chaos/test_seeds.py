@@ -2,7 +2,9 @@
 
 import asyncio
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -13,9 +15,16 @@ NAMES = [line for line in Path(__file__).with_name("seeds.txt").read_text().spli
 _AT_A_TIME = 2
 
 
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Give a folder whose path is short: sockets are made below it, whose paths have a limit of a hundred bytes."""
+    with TemporaryDirectory(prefix="chaos-") as made:
+        yield Path(made)
+
+
 @pytest.mark.timeout(300)
-async def test_nothing_published_is_lost_in_any_kept_seed(tmp_path: Path) -> None:
-    beginning = await prepared(tmp_path)
+async def test_nothing_published_is_lost_in_any_kept_seed(folder: Path) -> None:
+    beginning = await prepared(folder)
     names = iter(NAMES)
     reports: list[str] = []
 
