@@ -92,7 +92,8 @@ class WatchEvent(msgspec.Struct, Generic[T], frozen=True, gc=False):
 
 
 _PREFIXES = {b'{"type":"%s","object":' % t.encode(): t for t in ("ADDED", "MODIFIED", "DELETED")}
-_PREFIX_BY_LENGTH = {p[:12]: (len(p), p, t) for p, t in _PREFIXES.items()}
+_PREFIX_BY_LENGTH = {p[:12]: (p, len(p), t) for p, t in _PREFIXES.items()}
+_MODIFIED = next(known for known in _PREFIX_BY_LENGTH.values() if known[2] == "MODIFIED")
 _LABEL_SETS_KEPT = 16_384
 
 _decode_head = msgspec.json.Decoder(_Head).decode
@@ -157,19 +158,21 @@ class Reader(Generic[T]):
 
         Raises `DecodeError` when a line is not an event; those before it are in the list then.
         """
-        read, find = self._object, lines.find
+        read, find, starts_with = self._object, lines.find, lines.startswith
+        prefix, skipped, kind = _MODIFIED
         start = 0
         while (end := find(b"\n", start)) >= 0:
-            known = _PREFIX_BY_LENGTH.get(lines[start : start + 12])
-            if known is not None and lines.startswith(known[1], start):
+            if not starts_with(prefix, start):  # most lines begin like the one before
+                prefix, skipped, kind = _PREFIX_BY_LENGTH.get(lines[start : start + 12], _MODIFIED)
+            if starts_with(prefix, start):
                 try:
-                    obj = read(lines[start + known[0] : end - 1])
+                    obj = read(lines[start + skipped : end - 1])
                 except (
                     msgspec.DecodeError
                 ):  # other fields may follow the object, or it is malformed: the slow way tells
                     into.append(self._any_event(lines[start:end]))
                 else:
-                    into.append(WatchEvent(known[2], obj, obj.rv))
+                    into.append(WatchEvent(kind, obj, obj.rv))
             elif line := lines[start:end].strip():
                 into.append(self._any_event(line))
             start = end + 1

@@ -71,7 +71,7 @@ class Content(Generic[T]):
         key = obj.key
         old = self.objects.get(key)
         if old is None:
-            self._put_new(obj)
+            self.put_new(obj)
             return None
         moves = self._moves(self._by_body, old, obj) if self._by_body else []
         peek = obj.peek  # where it is equal it is mostly the same one
@@ -99,9 +99,10 @@ class Content(Generic[T]):
         compared = ((index, index.last_values(old), index.values(new)) for index in indexes)
         return [move for move in compared if move[1] != move[2]]
 
-    def _put_new(self, obj: Object[T]) -> None:
+    def put_new(self, obj: Object[T]) -> None:
+        """Take in an object whose key is not there; raises as `put` does."""
         key = obj.key
-        found = [index.values(obj) for index in self._indexes.values()]
+        found = [index.ask(obj) for index in self._indexes.values()]
         self.objects[key] = obj
         self._enter(obj)
         for index, values in zip(self._indexes.values(), found, strict=True):

@@ -50,7 +50,8 @@ class Filling(Generic[T]):
             obj = event.object
             if obj is not None:
                 self.events += 1
-                self._apply_object(event.type, obj)
+                if event.type != "ADDED" or not self._put_unknown(obj):
+                    self._apply_object(event.type, obj)
             elif event.initial_events_end:
                 del batch[: position + 1]
                 return event.revision
@@ -83,6 +84,14 @@ class Filling(Generic[T]):
             self.replacement.drop(key, None)
         else:
             self._set_aside(malformed.key, malformed.error)
+
+    def _put_unknown(self, obj: Object[T]) -> bool:
+        """Take in what nobody has heard of yet; say whether it is that."""
+        try:
+            return not self.errors and self.replacement.put_unknown(obj)
+        except IndexerFailed as failure:
+            self._set_aside(obj.key, str(failure))
+            return True
 
     def _put(self, obj: Object[T]) -> None:
         try:

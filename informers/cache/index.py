@@ -1,7 +1,7 @@
 """One index of a store: from each value to the keys of the objects found under it."""
 
-from collections.abc import Iterable
-from typing import Generic, TypeAlias, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Generic, TypeAlias, TypeVar, cast
 
 from informers.api.errors import CacheError
 from informers.api.objects import Key, Object
@@ -33,7 +33,7 @@ class Index(Generic[T]):
     leaves no ghosts.
     """
 
-    __slots__ = ("_common", "_held", "_remembered", "decided_by", "indexer", "name", "unfinished")
+    __slots__ = ("_common", "_held", "_remembered", "ask", "decided_by", "indexer", "name", "unfinished")
 
     def __init__(self, name: str, indexer: Indexer[T], unfinished: list[Key] | None = None) -> None:
         """Start empty; `unfinished` are keys of objects that were stored before the index was there."""
@@ -43,6 +43,9 @@ class Index(Generic[T]):
         self._held: dict[str, Key | dict[Key, None]] = {}
         self.decided_by = depends_on(indexer)
         """What may change where an object is found."""
+        is_sure = self.decided_by in (DependsOn.KEY, DependsOn.LABELS)
+        self.ask = cast("Callable[[Object[T]], tuple[str, ...]]", indexer) if is_sure else self.values
+        """As `values`; the bare indexer where that gives texts and never raises."""
         self._remembered: dict[Key, Remembered] | None = {} if self.decided_by is DependsOn.BODY else None
         self._common: dict[Remembered, Remembered] = {}
 

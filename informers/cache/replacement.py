@@ -47,6 +47,17 @@ class Replacement(Generic[T]):
         known = self.old.objects.get(obj.key) if self.old.objects else None
         self.content.put(known if known is not None and self._is_same(known, obj) else obj)
 
+    def put_unknown(self, obj: Object[T]) -> bool:
+        """Take in an object that nobody has heard of, and say whether it is one; raises as `put` does.
+
+        At a first sync all are, and less has to be asked about each of them.
+        """
+        key = obj.key
+        if key in self.content.objects or key in self.old.objects or key in self.deleted:
+            return False
+        self.content.put_new(obj)
+        return True
+
     def keep(self, key: Key) -> None:
         """Keep what the old content has: the object is there, but what it is now cannot be read or indexed."""
         known = self.old.objects.get(key)
