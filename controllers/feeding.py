@@ -28,9 +28,20 @@ class Feed:
     """
 
     def __init__(
-        self, kind: Kind, source: Source, informer: SharedInformer[Any], ask: Ask, failed: Event, *, home: str
+        self,
+        kind: Kind,
+        source: Source,
+        informer: SharedInformer[Any],
+        ask: Ask,
+        failed: Event,
+        *,
+        home: str,
+        is_right: Callable[[Object[Any]], bool],
     ) -> None:
-        """Hear of one kind in one source; `failed` is set once an attempt to reach the server has failed."""
+        """Hear of one kind in one source; `failed` is set once an attempt to reach the server has failed.
+
+        Of an object that is not right nothing is told: it is about to be made so.
+        """
         self.kind = kind
         self.source = source
         self.informer = informer
@@ -39,12 +50,13 @@ class Feed:
         self.processed = False
         self.registration: Registration[Any] | None = None
         self._home = home
+        self._is_right = is_right
 
     def register(self, hear: Callable[[News], None]) -> None:
         """Have news told from now on: first of all that is there, then of each change in the step that made it."""
 
         def handle(notice: Notice[Any]) -> None:
-            if counts(self.place_of(notice), self._home):
+            if counts(self.place_of(notice), self._home) and (notice.new is None or self._is_right(notice.new)):
                 hear(self._news(notice))
 
         self.registration = self.informer.add_handler(handle, name="view")

@@ -6,6 +6,7 @@ copy that was seen last. No two clocks are compared: a holder stops writing when
 """
 
 from asyncio import Event
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -68,8 +69,18 @@ class Lease:
     written in the cache before it is held.
     """
 
-    def __init__(self, shard: str, *, clock: Clock = _SYSTEM, process: str = "") -> None:
-        """Make the lease of a shard's segment for this process; it is not held yet."""
+    def __init__(
+        self,
+        shard: str,
+        *,
+        clock: Clock = _SYSTEM,
+        process: str = "",
+        is_right: Callable[[Object[Any]], bool] = lambda obj: True,
+    ) -> None:
+        """Make the lease of a shard's segment for this process; it is not held yet.
+
+        `is_right` says whether the Shard is as it should be; another form of it is not copied.
+        """
         self.shard = shard
         self.taken: Channel[Taken] = Channel()
         """Told whenever it is held that was not."""
@@ -79,6 +90,7 @@ class Lease:
         """What keeps it from being renewed now."""
         self._process = process or str(uuid4())
         self._clock = clock
+        self._is_right = is_right
         self._client: Client | None = None
         self._home: SharedInformer[Shard] | None = None
         self._holder: Holder | None = None
@@ -214,6 +226,8 @@ class Lease:
         """Take a segment that nobody has, unless somebody had it until now, who may come back to it first."""
         if self._watched is not None and self._watched.silence(self._clock.monotonic()) < SILENT_AFTER:
             return
+        if not self._is_right(own):
+            return  # registration makes it so, and nobody is to see it as it is
         began, holder = self._clock.monotonic(), self._renewed()
         wanted = wanted_copy(own, self.shard)
         wanted["metadata"]["annotations"][HOLDER] = holder.text

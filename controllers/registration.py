@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
@@ -62,6 +63,14 @@ class Registration:
             await self.register(cluster.client)
         return None
 
+    def is_right(self, obj: Object[Any]) -> bool:
+        """Say whether a Shard is as it should be; one of ours that is not will be made right in a moment."""
+        labels, spec = self._own_labels().items(), self._spec().items()
+        return not self._is_ours(obj.key) or (
+            all(obj.labels.get(key) == value for key, value in labels)
+            and all(obj.at("spec", key, default=None) == value for key, value in spec)
+        )
+
     def _is_ours(self, key: Key) -> bool:
         return (key.cluster, key.name) == (ROOT, self.name)
 
@@ -86,6 +95,11 @@ class Registration:
             },
             "spec": self._spec(),
         }
+
+
+def anything(obj: Object[Any]) -> bool:
+    """Say that an object is right, where nobody knows how it should be."""
+    return True
 
 
 def shard_registration(registration: Registration) -> Controller[Shard]:

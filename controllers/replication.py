@@ -40,6 +40,10 @@ class Rights(Protocol):
         """Say whether copies of the resource may be written at this moment, and are known."""
         ...
 
+    def is_right(self, obj: Object[Any]) -> bool:
+        """Say whether an original is as it should be; the own Shard that is not is about to be made so."""
+        ...
+
     def may_exist(self, resource: Resource[Any], key: Key) -> bool:
         """Say whether an original may exist that the local store does not hold, and whose deletion was not seen.
 
@@ -78,6 +82,8 @@ class Replicator:
     async def reconcile(self, obj: Object[Any], cluster: Cluster) -> Result | None:
         """Create or update the copy, or delete it once nothing keeps the original."""
         if obj.cluster.startswith("system:") or not self._rights.may_write(self.resource):
+            return None
+        if self.is_own_shard(obj.key) and not self._rights.is_right(obj):
             return None
         self._let_go(obj.key)
         copy = self._copy(obj.name, cluster)

@@ -17,7 +17,7 @@ from controllers.replication import REPLICATED, Replicator
 from controllers.stock import Replicated
 from controllers.view import View
 from informers.api.errors import NotSynced
-from informers.api.objects import Key
+from informers.api.objects import Key, Object
 from informers.api.resources import Resource
 from informers.cache.informer import SharedInformer
 from informers.cache.slices import Slices
@@ -32,11 +32,21 @@ class Segment:
     """One shard's replication."""
 
     def __init__(
-        self, shard: str, view: View, *, clock: Clock = _SYSTEM, observe: Callable[[Any], None] = lambda fact: None
+        self,
+        shard: str,
+        view: View,
+        *,
+        clock: Clock = _SYSTEM,
+        observe: Callable[[Any], None] = lambda fact: None,
+        is_right: Callable[[Object[Any]], bool] = lambda obj: True,
     ) -> None:
-        """Replicate what that shard holds; the view says whether its store goes on from what was seen of it."""
+        """Replicate what that shard holds; the view says whether its store goes on from what was seen of it.
+
+        `is_right` says whether its own Shard is as it should be; another form of it has no copy.
+        """
         self.shard = shard
-        self.lease = Lease(shard, clock=clock)
+        self.is_right = is_right
+        self.lease = Lease(shard, clock=clock, is_right=is_right)
         self.replicators = tuple(Replicator(resource, self) for resource in REPLICATED)
         self.controllers = tuple(replicator.controller() for replicator in self.replicators)
         self.replicated: tuple[Replicated, ...] = ()

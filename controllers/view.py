@@ -22,6 +22,7 @@ from controllers.settling import Answered, Settling
 from controllers.sightings import Exports, Sightings
 from controllers.telling import Telling
 from informers.api.errors import NotSynced
+from informers.api.objects import Object
 from informers.cache.gate import Gate
 from informers.cache.informer import SharedInformer
 from informers.cache.slices import Slices
@@ -116,12 +117,22 @@ class View:
 
     # Where it is from
 
-    def feed(self, kind: Kind, source: Source, informer: SharedInformer[Any], ask: Ask, failed: Event) -> None:
+    def feed(
+        self,
+        kind: Kind,
+        source: Source,
+        informer: SharedInformer[Any],
+        ask: Ask,
+        failed: Event,
+        *,
+        is_right: Callable[[Object[Any]], bool] = lambda obj: True,
+    ) -> None:
         """Hear of a kind in a source from now on; all four feeds have to be there before `run` begins.
 
-        `failed` is set once an attempt of the informer has failed.
+        `failed` is set once an attempt of the informer has failed. What is not right, and about to be made so, is not
+        heard of.
         """
-        feed = Feed(kind, source, informer, ask, failed, home=self.home)
+        feed = Feed(kind, source, informer, ask, failed, home=self.home, is_right=is_right)
         feed.register(self.hear)
         self._feeds.append(feed)
 

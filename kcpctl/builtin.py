@@ -13,7 +13,7 @@ from controllers.exporturls import export_urls, no_export_urls
 from controllers.feeding import asking
 from controllers.kinds import EXPORTS, SHARDS, Partition, Shard
 from controllers.lives import Lives
-from controllers.registration import Registration, ShardUrls, shard_registration
+from controllers.registration import Registration, ShardUrls, anything, shard_registration
 from controllers.removals import Removals
 from controllers.segment import Segment
 from controllers.view import View
@@ -60,7 +60,10 @@ class Ours:
             ):
                 informer.be_careful()  # what they do not show any more may have been lost, and is not unpublished
                 ask = asking(manager.servers[source].client(), informer)
-                self.view.feed(kind, source, informer, ask, manager.failed(informer))
+                failed, is_right = manager.failed(informer), anything
+                if self.registration is not None and (kind, source) == (SHARD, LOCAL_SOURCE):
+                    is_right = self.registration.is_right
+                self.view.feed(kind, source, informer, ask, failed, is_right=is_right)
         if self.segment is not None:
             self.segment.feed(manager)
         self.removals.feed(manager)
@@ -101,7 +104,8 @@ def all_ours(
     controllers.append(export_urls(view) if settings.deprecated_urls else no_export_urls())
     if registration:
         controllers.append(shard_registration(registration))
-    segment = Segment(name, view, clock=clock, observe=observe)
+    is_right = registration.is_right if registration else anything
+    segment = Segment(name, view, clock=clock, observe=observe, is_right=is_right)
     controllers.extend(segment.controllers)
     removals, lives = Removals(view, clock=clock, observe=observe), Lives(name, clock)
     return Ours(view, tuple(controllers), removals, lives, segment, registration)

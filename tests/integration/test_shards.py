@@ -1,7 +1,12 @@
 """The main job: every slice lists the URLs of all shards that it is to be served on, wherever it lives."""
 
+from typing import Any
+
+import pytest
+
 from controllers.entries import SHARD
 from controllers.kinds import EXPORTS, PARTITIONS, SHARDS, SLICES
+from tests.faults import writes
 from tests.integration.objects import conditions, export, partition, published, slice_of, urls
 from tests.integration.site import ShardProcess, Site
 
@@ -215,6 +220,35 @@ async def test_shards_in_the_cache_that_make_no_sense_are_left_out_and_the_other
 
 
 # The process' own Shard
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"spec": {"virtualWorkspaceURL": "https://wrong.example.com"}}, {"metadata": {"labels": {"region": "us"}}}],
+    ids=["url", "label"],
+)
+async def test_what_somebody_changes_in_a_shard_that_its_process_says_otherwise_takes_nothing_away(
+    site: Site, wrong: dict[str, Any]
+) -> None:
+    async with (
+        site.shard("amber", labels=("region=eu",)) as amber,
+        site.shard("violet", labels=("region=eu",)) as violet,
+    ):
+        for shard in (amber, violet):
+            await shard.client.create(PARTITIONS, partition("europe", region="eu"))
+        await make(amber, violet, partition="europe")
+        await site.settle()
+        right = (await amber.client_of("root").get(SHARDS, "amber")).at("spec")
+
+        amber.local.refuse(writes("shards"), times=4)
+        await amber.client_of("root").patch(SHARDS, "amber", wrong)
+        await site.settle()
+
+        found = await amber.client_of("root").get(SHARDS, "amber")
+        assert (found.at("spec"), found.labels["region"]) == (right, "eu")
+        for shard in (amber, violet):
+            assert await listed(shard) == published(shard.workspace, "amber", "violet")
+    assert site.losses() == [], "nor for a moment"
 
 
 async def test_a_shard_that_somebody_deletes_is_made_again_with_all_its_labels_and_annotations(site: Site) -> None:
