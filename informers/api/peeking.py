@@ -49,10 +49,11 @@ class Peeker:
         """Make what is to be shared with all objects that have the same at the paths."""
         values = tuple([_get(getter, head) for getter in self._getters])
         peek = self._new(values)
-        if peek is not None and all(type(value) is str for value in values):  # since 1 == True, and both have texts
+        if values and peek is not None and all(type(value) is str for value in values):  # since 1 == True, and both have texts
             if len(self._known) >= _KEPT:
                 self._known.clear()
-            self._known[values if len(values) > 1 else values[0]] = peek
+            first, *more = values
+            self._known[values if more else first] = peek
         return peek
 
     def _new(self, values: tuple[Any, ...]) -> Peek | None:
