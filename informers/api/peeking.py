@@ -49,7 +49,7 @@ class Peeker:
         """Make what is to be shared with all objects that have the same at the paths."""
         values = tuple([_get(getter, head) for getter in self._getters])
         peek = self._new(values)
-        if values and peek is not None and all(type(value) is str for value in values):  # since 1 == True, and both have texts
+        if peek is not None and all(type(value) is str for value in values):  # since 1 == True, and both have texts
             if len(self._known) >= _KEPT:
                 self._known.clear()
             first, *more = values
