@@ -1,6 +1,6 @@
 """Readers: from the bytes of lists, pages and watch lines to Objects, one prebuilt decoder each."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from sys import intern
 from typing import Any, Generic, TypeVar
 
@@ -8,7 +8,7 @@ import msgspec
 
 from informers.api.errors import DecodeError, Status
 from informers.api.objects import _EMPTY, Key, Object
-from informers.api.peeking import Path, Peeker
+from informers.api.peeking import Path, Peek, Peeker
 from informers.api.resources import Resource
 
 T = TypeVar("T")
@@ -110,15 +110,16 @@ class Reader(Generic[T]):
         """Take the cluster and shard that objects get where the server does not annotate them."""
         self.resource = resource
         self._model = resource.model
-        self._cluster = cluster if cluster != "*" else ""
-        self._shard = shard if shard != "*" else ""
+        self._cluster = intern(cluster) if cluster != "*" else ""
+        self._shard = intern(shard) if shard != "*" else ""
         self._labels: dict[bytes, dict[str, str]] = {b"{}": _EMPTY, b"null": _EMPTY}
-        self._peeker: Peeker | None = None
+        self._decode: Callable[[bytes], Any] = _decode_head
+        self._peek_of: Callable[[Any], Peek | None] | None = None
 
     def peek_at(self, paths: Iterable[Path]) -> None:
         """Read what is at these paths together with the head, from now on, for `Object.peek`."""
         peeker = Peeker(_Head, paths)
-        self._peeker = peeker if peeker.paths else None
+        self._decode, self._peek_of = (peeker.decode, peeker.peek) if peeker.paths else (_decode_head, None)
 
     def object(self, raw: bytes) -> Object[T]:
         """Read one object; raises `DecodeError` when it is not one."""
@@ -143,12 +144,18 @@ class Reader(Generic[T]):
 
     def objects(self, items: list[msgspec.Raw]) -> tuple[list[Object[T]], list[Malformed]]:
         """Read items of a list, each a copy that keeps nothing else alive; set those aside that cannot be read."""
+        raws = list(map(bytes, items))
+        try:
+            return self._objects(raws), []
+        except msgspec.DecodeError:
+            return self._one_by_one(raws)
+
+    def _one_by_one(self, raws: list[bytes]) -> tuple[list[Object[T]], list[Malformed]]:
         objects: list[Object[T]] = []
         malformed: list[Malformed] = []
-        for item in items:
-            raw = bytes(item)
+        for raw in raws:
             try:
-                objects.append(self._object(raw))
+                objects += self._objects([raw])
             except msgspec.DecodeError as error:
                 malformed.append(self._malformed(raw, error))
         return objects, malformed
@@ -158,24 +165,32 @@ class Reader(Generic[T]):
 
         Raises `DecodeError` when a line is not an event; those before it are in the list then.
         """
-        read, find, starts_with = self._object, lines.find, lines.startswith
-        prefix, skipped, kind = _MODIFIED
-        start = 0
-        while (end := find(b"\n", start)) >= 0:
-            if not starts_with(prefix, start):  # most lines begin like the one before
-                prefix, skipped, kind = _PREFIX_BY_LENGTH.get(lines[start : start + 12], _MODIFIED)
-            if starts_with(prefix, start):
-                try:
-                    obj = read(lines[start + skipped : end - 1])
-                except (
-                    msgspec.DecodeError
-                ):  # other fields may follow the object, or it is malformed: the slow way tells
-                    into.append(self._any_event(lines[start:end]))
-                else:
-                    into.append(WatchEvent(kind, obj, obj.rv))
-            elif line := lines[start:end].strip():
-                into.append(self._any_event(line))
-            start = end + 1
+        find, starts_with = lines.find, lines.startswith
+        start, end = 0, find(b"\n")
+        while end >= 0:
+            prefix, skipped, kind = _PREFIX_BY_LENGTH.get(lines[start : start + 12], _MODIFIED)
+            first, raws = start, []
+            while starts_with(prefix, start) and end >= 0:  # most lines begin like the one before
+                raws.append(lines[start + skipped : end - 1])
+                start = end + 1
+                end = find(b"\n", start)
+            if raws:
+                self._events_alike(kind, raws, lines[first:start], into)
+            else:
+                self._event_or_blank(lines[start:end], into)
+                start = end + 1
+                end = find(b"\n", start)
+
+    def _events_alike(self, kind: str, raws: list[bytes], lines: bytes, into: list[WatchEvent[T]]) -> None:
+        try:
+            into += [WatchEvent(kind, obj, obj.rv) for obj in self._objects(raws)]
+        except msgspec.DecodeError:  # other fields may follow the object, or it is malformed: the slow way tells
+            for line in lines.split(b"\n"):
+                self._event_or_blank(line, into)
+
+    def _event_or_blank(self, line: bytes, into: list[WatchEvent[T]]) -> None:
+        if line := line.strip():
+            into.append(self._any_event(line))
 
     def event(self, line: bytes) -> WatchEvent[T]:
         """Read one watch line, or what stands for one; raises `DecodeError` when it is not an event."""
@@ -202,44 +217,53 @@ class Reader(Generic[T]):
             return WatchEvent(found.type, malformed=self._malformed(raw, error))
 
     def _object(self, raw: bytes) -> Object[T]:
-        peek = None
-        if self._peeker is None:
-            meta = _decode_head(raw).metadata
-        else:
+        return self._objects([raw])[0]
+
+    def _objects(self, raws: list[bytes]) -> list[Object[T]]:
+        """Read many; one loop, since a call for each object shows. Raises at the first that cannot be read."""
+        decode, peek_of = self._decode, self._peek_of
+        shard, cluster, model, known_labels = self._shard, self._cluster, self._model, self._labels
+        objects = []
+        for raw in raws:
             try:
-                head, peek = self._peeker.read(raw)
+                head = decode(raw)
+                peek = peek_of(head) if peek_of is not None else None
             except msgspec.ValidationError:  # where a path leads astray nothing is there to peek at
-                head = _decode_head(raw)
+                head, peek = _decode_head(raw), None
             meta = head.metadata
-        if not meta.name:
-            raise msgspec.ValidationError("Object has no `metadata.name`")
-        routing = meta.annotations or _NO_ROUTING
-        key = Key(
-            intern(routing.shard or self._shard),
-            intern(routing.cluster or self._cluster),
-            intern(meta.namespace),
-            meta.name,
-        )
-        label_bytes = bytes(meta.labels)
-        labels = self._labels.get(label_bytes)
-        if labels is None:
-            labels = self._new_labels(label_bytes)
-        return Object(
-            key,
-            raw,
-            meta.uid,
-            meta.resource_version,
-            meta.generation,
-            meta.deletion_timestamp,
-            labels,
-            self._model,
-            peek,
-        )
+            name, routing = meta.name, meta.annotations
+            if not name:
+                raise msgspec.ValidationError("Object has no `metadata.name`")
+            if routing is None or routing is _NO_ROUTING:
+                key = Key(shard, cluster, intern(meta.namespace), name)
+            else:
+                key = Key(
+                    intern(routing.shard or shard), intern(routing.cluster or cluster), intern(meta.namespace), name
+                )
+            label_bytes = b"%b" % meta.labels  # bytes() costs twice as much
+            labels = known_labels.get(label_bytes)
+            if labels is None:
+                labels = self._new_labels(label_bytes)
+            objects.append(
+                Object(
+                    key,
+                    raw,
+                    meta.uid,
+                    meta.resource_version,
+                    meta.generation,
+                    meta.deletion_timestamp,
+                    labels,
+                    model,
+                    peek,
+                )
+            )
+        return objects
 
     def _new_labels(self, raw: bytes) -> dict[str, str]:
         labels = _decode_labels(raw) or _EMPTY
         if len(self._labels) >= _LABEL_SETS_KEPT:
-            self._labels = {b"{}": _EMPTY, b"null": _EMPTY}
+            self._labels.clear()
+            self._labels |= {b"{}": _EMPTY, b"null": _EMPTY}
         self._labels[raw] = labels
         return labels
 

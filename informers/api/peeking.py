@@ -28,22 +28,18 @@ class Peeker:
         """Take the head's type. Paths through metadata, and such as end inside another, are left out of `paths`."""
         tree: dict[str, Any] = {}
         self.paths = tuple(path for path in dict.fromkeys(paths) if path[0] != "metadata" and _grow(tree, path))
-        self._decode: Callable[[bytes], Any] = msgspec.json.Decoder(_shape(tree, head)).decode
+        self.decode: Callable[[bytes], Any] = msgspec.json.Decoder(_shape(tree, head)).decode
+        """Reads a head; raises `msgspec.ValidationError` also where a path leads through what has no fields."""
         self._getters = tuple(map(_getter, self.paths))
         self._all = attrgetter(*(".".join(map(_attribute, path)) for path in self.paths)) if self.paths else _nothing
         self._known: dict[Any, Peek] = {}
 
-    def read(self, raw: bytes) -> tuple[Any, Peek | None]:
-        """Decode a head, and what is at the paths; None where one ends at something that `texts` does not take.
-
-        Raises `msgspec.ValidationError` also where a path leads through what has no fields.
-        """
-        head = self._decode(raw)
+    def peek(self, head: Any) -> Peek | None:
+        """Return what a decoded head has at the paths; None where one ends at something that `texts` does not take."""
         try:
-            found = self._known.get(self._all(head))
-        except (AttributeError, TypeError):  # a step that is not there; a list, or what else has no hash
-            found = None
-        return head, found or self._remembered(head)
+            return self._known[self._all(head)]
+        except (KeyError, AttributeError, TypeError):  # new; a step that is not there; a list, or what else has no hash
+            return self._remembered(head)
 
     def _remembered(self, head: Any) -> Peek | None:
         """Make what is to be shared with all objects that have the same at the paths."""

@@ -71,7 +71,7 @@ class Content(Generic[T]):
         key = obj.key
         old = self.objects.get(key)
         if old is None:
-            self.put_new(obj)
+            self.put_new([obj])
             return None
         moves = self._moves(self._by_body, old, obj) if self._by_body else []
         peek = obj.peek  # where it is equal it is mostly the same one
@@ -99,20 +99,20 @@ class Content(Generic[T]):
         compared = ((index, index.last_values(old), index.values(new)) for index in indexes)
         return [move for move in compared if move[1] != move[2]]
 
-    def put_new(self, obj: Object[T]) -> None:
-        """Take in an object whose key is not there; raises as `put` does."""
-        key = obj.key
-        found = [index.ask(obj) for index in self._indexes.values()]
-        self.objects[key] = obj
-        self._enter(obj)
-        for index, values in zip(self._indexes.values(), found, strict=True):
-            index.add(key, values)
+    def put_new(self, objects: list[Object[T]]) -> None:
+        """Take in objects with different keys, none of which is there; raises as `put` does, and then takes none."""
+        keys = [obj.key for obj in objects]
+        found = [(index, index.all_values(objects)) for index in self._indexes.values()]
+        self.objects.update(zip(keys, objects, strict=True))
+        self._enter(objects)
+        for index, values in found:
+            index.add_all(keys, values)
 
     def keep(self, obj: Object[T]) -> None:
         """Take in an object that was held before, under those indexes that still take it."""
         self.drop(obj.key)
         self.objects[obj.key] = obj
-        self._enter(obj)
+        self._enter([obj])
         for index in self.indexes.values():
             index.add(obj.key, index.values_if_any(obj))
 
@@ -135,13 +135,15 @@ class Content(Generic[T]):
                     found.append(obj)
         return found
 
-    def _enter(self, obj: Object[T]) -> None:
-        key = obj.key
-        self.bytes += len(obj.raw)
-        shards = self._places.get(key.cluster)
-        if shards is None:
-            shards = self._places[key.cluster] = {}
-        shards[key.shard] = shards.get(key.shard, 0) + 1
+    def _enter(self, objects: list[Object[T]]) -> None:
+        places = self._places
+        for obj in objects:
+            key = obj.key
+            self.bytes += len(obj.raw)
+            shards = places.get(key.cluster)
+            if shards is None:
+                shards = places[key.cluster] = {}
+            shards[key.shard] = shards.get(key.shard, 0) + 1
 
     def _leave(self, obj: Object[T]) -> None:
         key = obj.key

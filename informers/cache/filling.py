@@ -13,6 +13,8 @@ from informers.cache.slices import Slices
 
 T = TypeVar("T")
 
+_STRIDE = 64  # objects that are taken in at once
+
 
 class Filling(Generic[T]):
     """Fills a replacement from pages or from the events of a stream.
@@ -33,8 +35,8 @@ class Filling(Generic[T]):
 
     async def take(self, page: Page[T]) -> None:
         """Take in one page, in slices."""
-        for obj in page.objects:
-            self._put(obj)
+        for start in range(0, len(page.objects), _STRIDE):
+            self._put_all(page.objects[start : start + _STRIDE])
             if self._slices.over():
                 await self._slices.turn()
         for malformed in page.malformed:
@@ -46,20 +48,25 @@ class Filling(Generic[T]):
         Leaves the events after that mark in the batch: they belong to the watch. Raises `ApiError` for an ERROR event,
         `DecodeError` for a deletion of nobody knows what.
         """
-        for position, event in enumerate(batch):
-            obj = event.object
-            if obj is not None:
-                self.events += 1
-                if event.type != "ADDED" or not self._put_unknown(obj):
-                    self._apply_object(event.type, obj)
-            elif event.initial_events_end:
-                del batch[: position + 1]
-                return event.revision
-            else:
-                self._apply_without_object(event)
+        added = [event.object for event in batch if event.object is not None and event.type == "ADDED"]
+        if len(added) == len(batch) and self._put_all_unknown(added):
+            self.events += len(added)
+        else:
+            for position, event in enumerate(batch):
+                if event.initial_events_end:
+                    del batch[: position + 1]
+                    return event.revision
+                self._apply(event)
         if self._slices.over():
             await self._slices.turn()
         return None
+
+    def _apply(self, event: WatchEvent[T]) -> None:
+        if event.object is not None:
+            self.events += 1
+            self._apply_object(event.type, event.object)
+        else:
+            self._apply_without_object(event)
 
     def _apply_without_object(self, event: WatchEvent[T]) -> None:
         if event.status is not None:
@@ -85,13 +92,17 @@ class Filling(Generic[T]):
         else:
             self._set_aside(malformed.key, malformed.error)
 
-    def _put_unknown(self, obj: Object[T]) -> bool:
-        """Take in what nobody has heard of yet; say whether it is that."""
+    def _put_all(self, objects: list[Object[T]]) -> None:
+        if not self._put_all_unknown(objects):
+            for obj in objects:
+                self._put(obj)
+
+    def _put_all_unknown(self, objects: list[Object[T]]) -> bool:
+        """Take in what nobody has heard of yet, if all of it is that and can be indexed; say whether it did."""
         try:
-            return not self.errors and self.replacement.put_unknown(obj)
-        except IndexerFailed as failure:
-            self._set_aside(obj.key, str(failure))
-            return True
+            return not self.errors and self.replacement.put_unknown(objects)
+        except IndexerFailed:
+            return False
 
     def _put(self, obj: Object[T]) -> None:
         try:

@@ -102,11 +102,11 @@ class Follower(Generic[T]):
 
     def _apply_batch(self, batch: list[WatchEvent[T]]) -> None:
         """Apply events without an await in between."""
-        apply = self._applier.apply
-        for event in batch:
-            apply(event)
-            if event.type == "BOOKMARK":
-                self.pulse.bookmark(self._clock.monotonic())
+        seen = self._applier.seen
+        before = seen["BOOKMARK"]
+        self._applier.apply(batch)
+        if seen["BOOKMARK"] != before:
+            self.pulse.bookmark(self._clock.monotonic())
 
     def _unanswered(self) -> Exception:
         return ReadTimeout(f"expected an answer to a watch, found none in {self._policy.opening:.0f} s")

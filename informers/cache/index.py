@@ -5,7 +5,7 @@ from typing import Generic, TypeAlias, TypeVar, cast
 
 from informers.api.errors import CacheError
 from informers.api.objects import Key, Object
-from informers.cache.indexers import DependsOn, Indexer, depends_on
+from informers.cache.indexers import DependsOn, Indexer, bare, depends_on
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ class Index(Generic[T]):
     leaves no ghosts.
     """
 
-    __slots__ = ("_common", "_held", "_remembered", "ask", "decided_by", "indexer", "name", "unfinished")
+    __slots__ = ("_ask", "_common", "_held", "_remembered", "decided_by", "indexer", "name", "unfinished")
 
     def __init__(self, name: str, indexer: Indexer[T], unfinished: list[Key] | None = None) -> None:
         """Start empty; `unfinished` are keys of objects that were stored before the index was there."""
@@ -43,9 +43,9 @@ class Index(Generic[T]):
         self._held: dict[str, Key | dict[Key, None]] = {}
         self.decided_by = depends_on(indexer)
         """What may change where an object is found."""
-        is_sure = self.decided_by in (DependsOn.KEY, DependsOn.LABELS)
-        self.ask = cast("Callable[[Object[T]], tuple[str, ...]]", indexer) if is_sure else self.values
-        """As `values`; the bare indexer where that gives texts and never raises."""
+        is_sure = self.decided_by is not DependsOn.BODY
+        self._ask = cast("Callable[[Object[T]], tuple[str, ...]]", bare(indexer)) if is_sure else self.values
+        """As `values`; an indexer that gives nothing but tuples of texts is asked itself."""
         self._remembered: dict[Key, Remembered] | None = {} if self.decided_by is DependsOn.BODY else None
         self._common: dict[Remembered, Remembered] = {}
 
@@ -66,6 +66,13 @@ class Index(Generic[T]):
         except Exception as error:
             raise IndexerFailed(self.name, obj.key, error) from error
         return values
+
+    def all_values(self, objects: list[Object[T]]) -> list[tuple[str, ...]]:
+        """Ask the indexer about many; raises `IndexerFailed` where it raises for one."""
+        try:
+            return list(map(self._ask, objects))
+        except Exception:  # noqa: BLE001 — asked one by one it tells which
+            return list(map(self.values, objects))
 
     def values_if_any(self, obj: Object[T]) -> tuple[str, ...]:
         """Ask the indexer; no value where it raises, which whoever puts the object has reported."""
@@ -101,6 +108,22 @@ class Index(Generic[T]):
                 held[key] = None
             elif held != key:
                 self._held[value] = {held: None, key: None}
+
+    def add_all(self, keys: list[Key], values: list[tuple[str, ...]]) -> None:
+        """Put many keys, each under its values; as `add` for each, without a call for each."""
+        if self._remembered is not None:
+            for key, under in zip(keys, values, strict=True):
+                self.add(key, under)
+            return
+        for key, under in zip(keys, values, strict=True):
+            for value in under:
+                held = self._held.get(value)
+                if held is None:
+                    self._held[value] = key
+                elif isinstance(held, dict):
+                    held[key] = None
+                elif held != key:
+                    self._held[value] = {held: None, key: None}
 
     def _shared(self, values: Remembered) -> Remembered:
         """Return what is equal and there already, where there are few different ones."""

@@ -47,15 +47,16 @@ class Replacement(Generic[T]):
         known = self.old.objects.get(obj.key) if self.old.objects else None
         self.content.put(known if known is not None and self._is_same(known, obj) else obj)
 
-    def put_unknown(self, obj: Object[T]) -> bool:
-        """Take in an object that nobody has heard of, and say whether it is one; raises as `put` does.
+    def put_unknown(self, objects: list[Object[T]]) -> bool:
+        """Take in objects that nobody has heard of, or none; say which. Raises as `put` does, and then takes none.
 
         At a first sync all are, and less has to be asked about each of them.
         """
-        key = obj.key
-        if key in self.content.objects or key in self.old.objects or key in self.deleted:
+        keys = {obj.key for obj in objects}
+        known = (self.content.objects, self.old.objects, self.deleted)
+        if len(keys) < len(objects) or not all(those.keys().isdisjoint(keys) for those in known):
             return False
-        self.content.put_new(obj)
+        self.content.put_new(objects)
         return True
 
     def keep(self, key: Key) -> None:

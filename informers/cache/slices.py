@@ -21,7 +21,7 @@ class Slices:
     def __init__(self, seconds: float = SLICE) -> None:
         self._seconds = seconds
         self._until = perf_counter() + seconds
-        self._line: deque[object] = deque()
+        self._line: deque[asyncio.Future[None]] = deque()
         self._renewing = False
         self._is_fresh = False
 
@@ -30,18 +30,31 @@ class Slices:
         return perf_counter() >= self._until
 
     async def turn(self) -> None:
-        """Give everybody else one turn of the loop, or more while others use up each slice, and begin the next one."""
-        place = object()
+        """Give everybody else one turn of the loop, or more while others use up each slice, and begin the next one.
+
+        Only the first in line looks at each turn; the others sleep until it is theirs to be the first.
+        """
+        place = asyncio.get_running_loop().create_future()
         self._line.append(place)
         try:
-            while True:
-                self._renew_soon()
-                await asyncio.sleep(0)
-                if self._line[0] is place and (self._is_fresh or not self.over()):
-                    self._is_fresh = False  # however short it is, it serves one
+            if self._line[0] is not place:
+                await place
+                if not self.over():
                     return
+            await self._next_slice()
         finally:
+            is_first = self._line[0] is place
             self._line.remove(place)
+            if is_first and self._line and not self._line[0].done():
+                self._line[0].set_result(None)
+
+    async def _next_slice(self) -> None:
+        while True:
+            self._renew_soon()
+            await asyncio.sleep(0)
+            if self._is_fresh or not self.over():
+                self._is_fresh = False  # however short it is, it serves one
+                return
 
     def _renew_soon(self) -> None:
         if not self._renewing:

@@ -21,11 +21,15 @@ class Store(Generic[T]):
     replaced. What they get is shared and frozen.
     """
 
-    __slots__ = ("_content", "epoch", "revision")
+    __slots__ = ("_content", "epoch", "put", "revision")
 
     def __init__(self, indexers: Mapping[str, Indexer[T]] = {}) -> None:
         """Start empty, with these indexes by name."""
         self._content: Content[T] = Content(Index(name, indexer) for name, indexer in indexers.items())
+        self.put = self._content.put
+        """Take an object in, and return what was there. Bare, since a frame around it shows.
+
+        Raises `IndexerFailed`; then nothing has changed, and what was there stays."""
         self.revision = ""
         """The resourceVersion that the content has reached; "" before the first."""
         self.epoch = 0
@@ -86,13 +90,6 @@ class Store(Generic[T]):
         """Return how many values each index holds."""
         return {name: len(index) for name, index in self._content.indexes.items()}
 
-    def put(self, obj: Object[T]) -> Object[T] | None:
-        """Take the object in, and return what was there.
-
-        Raises `IndexerFailed`; then nothing has changed, and what was there stays.
-        """
-        return self._content.put(obj)
-
     def drop(self, key: Key) -> Object[T] | None:
         """Take the object out, and return it."""
         return self._content.drop(key)
@@ -111,6 +108,7 @@ class Store(Generic[T]):
         Indexes that were added meanwhile begin anew.
         """
         old, self._content = self._content, replacement.content
+        self.put = self._content.put
         self.revision = revision
         for name, index in old.indexes.items():
             if name not in self._content.indexes:

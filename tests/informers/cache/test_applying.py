@@ -25,7 +25,7 @@ class World:
 
     def apply(self, *lines: bytes) -> None:
         for line in lines:
-            self.applier.apply(READER.event(line))
+            self.applier.apply([READER.event(line)])
 
     @property
     def names(self) -> list[str]:
