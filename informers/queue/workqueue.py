@@ -3,9 +3,10 @@
 # ruff: noqa: SLF001 - the blocks at the end are the queue's other half: what they do has no name outside
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from functools import partial
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import msgspec
 
@@ -18,6 +19,7 @@ from informers.queue.waiters import Waiters
 from informers.queue.waiting import Waiting
 
 K = TypeVar("K")
+T = TypeVar("T")
 
 
 class QueueClosed(InformersError):
@@ -63,6 +65,12 @@ class WorkQueue(Generic[K]):
         self._observer = observer
         self.forget = self.limiter.forget
         """Let the limiter forget a key's failures; its entry stays. Bare, since a frame around it shows."""
+        self.take: Callable[[], Visit[K]] = partial(Visit, self)
+        """Return a block around one visit: `async with queue.take() as key`.
+
+        Entering waits until a key is ready, and raises `QueueClosed` when none will come any more. It may be cancelled
+        at any moment without losing a key. Leaving lets the key go, however it is left; a block that was cancelled has
+        not done its work, so its key is ready again at once."""
         self._dirty: dict[K, float] = {}  # since when
         self._active: dict[K, tuple[float, float]] = {}  # since when, and the seconds it was ready before
         self._waiting: Waiting[K] = Waiting(clock, self.add)
@@ -111,43 +119,12 @@ class WorkQueue(Generic[K]):
 
     # Visits
 
-    def take(self) -> "Visit[K]":
-        """Return a block around one visit: `async with queue.take() as key`.
-
-        Entering waits until a key is ready, and raises `QueueClosed` when none will come any more. It may be cancelled
-        at any moment without losing a key. Leaving lets the key go, however it is left; a block that was cancelled has
-        not done its work, so its key is ready again at once.
-        """
-        return Visit(self)
-
     def take_nowait(self) -> "ReadyVisit[K]":
         """Return a block around one visit that does not wait: `with queue.take_nowait() as key`.
 
         Entering raises `QueueEmpty` when no key is ready, `QueueClosed` when none will come any more.
         """
         return ReadyVisit(self)
-
-    def _hand_out(self) -> K:
-        """Make the next ready key active, in one step with its leaving the order."""
-        key = self._order.pop()
-        now = self._monotonic()
-        self._active[key] = (now, now - self._dirty.pop(key))
-        if self._closed and not self._dirty:
-            self._takers.wake_all()
-        return key
-
-    def _let_go(self, key: K, undone: bool) -> None:
-        since, waited = self._active.pop(key)
-        self._visits += 1
-        if key in self._dirty:
-            self._order.push(key)
-            self._takers.wake_one()
-        elif undone:
-            self.add(key)
-        if self._idlers.futures and self.idle:
-            self._idlers.wake_all()
-        if self._observer is not None:
-            self._observer(Visited(self.name, key, waited, self._monotonic() - since))
 
     def _check_open(self) -> None:
         """Raise `QueueClosed` once nothing is left that could be handed out."""
@@ -234,37 +211,63 @@ class Visit(msgspec.Struct, Generic[K], gc=False):
     _key: Any = None
 
     async def __aenter__(self) -> K:
-        """Wait for a key, and make it active. There is no await between the two, nor after them."""
+        """Wait for a key, and make it active in one step with its leaving the order. There is no await after that."""
         queue = self._queue
-        if len(queue._dirty) <= len(queue._active):  # else one that is dirty is not active: it is ready
+        dirty, active = queue._dirty, queue._active
+        if len(dirty) <= len(active):  # else one that is dirty is not active: it is ready
             await queue._wait_ready()
-        key = self._key = queue._hand_out()
+        key = self._key = queue._order.pop()
+        now = queue._monotonic()
+        active[key] = (now, now - dirty.pop(key))
+        if queue._closed and not dirty:
+            queue._takers.wake_all()
         return key
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Let the key go; it is ready again if the block was cancelled."""
-        self._queue._let_go(self._key, kind is not None and issubclass(kind, asyncio.CancelledError))
+        """Let the key go; it is ready again if the block was cancelled. There is no await."""
+        queue, key = self._queue, self._key
+        dirty, active = queue._dirty, queue._active
+        since, waited = active.pop(key)
+        queue._visits += 1
+        if key in dirty:
+            queue._order.push(key)
+            queue._takers.wake_one()
+        elif kind is not None and issubclass(kind, asyncio.CancelledError):
+            queue.add(key)
+        if queue._idlers.futures and queue.idle:
+            queue._idlers.wake_all()
+        if queue._observer is not None:
+            queue._observer(Visited(queue.name, key, waited, queue._monotonic() - since))
 
 
-class ReadyVisit(msgspec.Struct, Generic[K], gc=False):
+class ReadyVisit(Generic[K]):
     """The block around one visit of a key that is ready already; see `WorkQueue.take_nowait`. Good for one use."""
 
-    _queue: WorkQueue[K]
-    _key: Any = None
+    def __init__(self, queue: WorkQueue[K]) -> None:
+        """Visit the queue's next key."""
+        self._queue = queue
+        self._visit = queue.take()
 
     def __enter__(self) -> K:
         """Make the next ready key active."""
-        queue = self._queue
-        if not queue._order:
-            queue._check_open()
+        if not self._queue._order:
+            self._queue._check_open()
             raise QueueEmpty("no key is ready")
-        key = self._key = queue._hand_out()
-        return key
+        return _at_once(self._visit.__aenter__())
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Let the key go; it is ready again if the block was cancelled."""
-        self._queue._let_go(self._key, kind is not None and issubclass(kind, asyncio.CancelledError))
+        _at_once(self._visit.__aexit__(kind, error, trace))
+
+
+def _at_once(steps: Coroutine[Any, None, T]) -> T:
+    """Run what has nothing to wait for."""
+    try:
+        steps.send(None)
+    except StopIteration as end:
+        return cast("T", end.value)
+    raise AssertionError("expected a visit of a ready key to wait for nothing")
