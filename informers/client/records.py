@@ -9,8 +9,8 @@ from informers.api.objects import Key
 from informers.api.resources import Resource
 
 
-class Write(msgspec.Struct, frozen=True):
-    """One write that the server accepted."""
+class Write(msgspec.Struct, frozen=True, gc=False):
+    """One write that the server accepted; thousands of them are kept, and hold nothing that could lead back to them."""
 
     resource: Resource[Any]
     key: Key

@@ -16,7 +16,7 @@ from kcpctl.apiserver.http.tables import Table
 
 _SLICE = 128 * 1024
 """Bytes that are written in one go."""
-_TURN = 0.004
+_TURN = 0.002
 """Seconds after which others may run: making an item, or its cells, may cost much more than its bytes."""
 _SLOWER = 2
 """How much longer YAML and indenting take than what sizes are thought to tell."""

@@ -8,17 +8,17 @@ import msgspec
 from kcpctl.apiserver.reading.listing import Items, ListResult
 from kcpctl.apiserver.served import JSON, Served
 
-_PIECE = 256 * 1024
+_PIECE = 128 * 1024
 """Bytes after which a piece is full."""
 
-_STEP = 128
+_STEP = 64
 """Items after which a piece is full, however small they are: making them may cost as much as decoding them."""
 
 _quote = msgspec.json.Encoder().encode
 
 
 async def stream_list(served: Served, result: ListResult) -> AsyncIterator[bytes]:
-    """Yield a list's JSON in pieces of about 256 kB; others may run between two pieces."""
+    """Yield a list's JSON in pieces of about 128 kB; others may run between two pieces."""
     head = list_head(served, result)
     items = result.items
     position = 0

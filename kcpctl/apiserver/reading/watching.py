@@ -25,11 +25,11 @@ from kcpctl.apiserver.reading.alarm import Alarm
 from kcpctl.apiserver.reading.options import ListOptions, list_options
 from kcpctl.apiserver.reading.revisions import parse_revision, reach
 from kcpctl.apiserver.reading.selection import Selection
-from kcpctl.apiserver.storage.base import Change, Compacted, Feed
+from kcpctl.apiserver.storage.base import Change, Compacted, Feed, Record
 from kcpctl.apiserver.world import Event, World
 
-_AT_ONCE = 256
-"""Events that are made before others may run."""
+_AT_ONCE = 128
+"""Events that are made before others may run: they are one chunk, which a client in this process reads in one step."""
 
 _SECONDS = (1800.0, 3600.0)
 """Between these a watch ends by itself where the client names no time, as with kube-apiserver's default flags."""
@@ -37,7 +37,7 @@ _SECONDS = (1800.0, 3600.0)
 _TOO_OLD = "The resourceVersion for the provided watch is too old."
 
 _STATE_CHUNK = 500
-"""Records of the initial state that are looked at before others may run."""
+"""Records of the initial state that are fetched, and looked at, before others may run."""
 
 
 def watch(world: World, call: Call) -> "Watch":
@@ -71,7 +71,8 @@ class Watch:
         self._step: Callable[[], Awaitable[list[Event]]] | None = self._start
         self._alarm: Alarm | None = None
         self._feed: Feed | None = None
-        self._state_from = ""
+        self._state_from: str | None = ""
+        self._records: Sequence[Record] = ()
         self._changes: Sequence[Change] = ()
         self._position = 0
         self._retired = False
@@ -122,21 +123,28 @@ class Watch:
 
     async def _state(self) -> list[Event]:
         """Return a part of the state as ADDED events; behind its end there may be a bookmark that says so."""
-        try:
-            part = await self._world.storage.range(
-                self._selection.prefix, start=self._state_from, limit=_STATE_CHUNK, revision=self._begin
-            )
-        except Compacted as error:
-            raise expired(_TOO_OLD) from error
-        found = events.added(self._world, self._call, filter(self._selection.wants, part.records))
-        if part.remaining:
-            self._state_from = part.records[-1].key + "\0"
+        if not self._records and self._state_from is not None:
+            self._records, self._state_from = await self._fetch_state(self._state_from)
+        records, self._records = self._records[:_AT_ONCE], self._records[_AT_ONCE:]
+        found = events.added(self._world, self._call, records)
+        if self._records or self._state_from is not None:
             await asyncio.sleep(0)
         else:
             self._step = self._follow
             if self._options.bookmarks:
                 found.append(events.bookmark(self._call.served, self._begin, ends_state=True))
         return found
+
+    async def _fetch_state(self, start: str) -> tuple[list[Record], str | None]:
+        """Return the next wanted records, and where those after them begin; None behind the end."""
+        try:
+            part = await self._world.storage.range(
+                self._selection.prefix, start=start, limit=_STATE_CHUNK, revision=self._begin
+            )
+        except Compacted as error:
+            raise expired(_TOO_OLD) from error
+        wanted = list(filter(self._selection.wants, part.records))
+        return wanted, part.records[-1].key + "\0" if part.remaining else None
 
     async def _first_changes(self) -> list[Event]:
         """Return the first changes, unless they are gone: then that is all the client hears."""

@@ -1,5 +1,7 @@
 """Notes of writes: the latest of each object, within bounds."""
 
+import gc
+
 from informers.api.objects import Key
 from informers.client.records import Write
 from informers.runtime.notes import WriteNotes
@@ -40,3 +42,13 @@ def test_memory_is_bounded_and_what_gives_way_is_counted() -> None:
     assert [note.rv for note in notes.of(A)] == ["5"]
     seen = notes.statistics()
     assert (seen.writes, seen.keys, seen.forgotten) == (6, 2, 2)
+
+
+def test_thousands_of_notes_leave_a_garbage_collection_nothing_to_walk() -> None:
+    notes = WriteNotes()
+    notes.keep(A, [write("x", 1), write("y", 2)])
+
+    gc.collect()
+
+    assert not gc.is_tracked(notes.of(A))
+    assert not any(map(gc.is_tracked, notes.of(A)))

@@ -383,7 +383,7 @@ async def test_a_big_state_comes_in_parts_and_misses_nothing_that_happens_meanwh
     await asking.remove("n00001")
     rest = await running.until_end()
 
-    assert len(first) <= watching._STATE_CHUNK
+    assert len(first) == watching._AT_ONCE
     assert len(first) + len(rest) == count + 3
     assert said(rest[-3:]) == [
         ("BOOKMARK", "", FIRST + count),
