@@ -1,7 +1,6 @@
 """Events of a watch, applied to a store one after the other."""
 
 from collections import Counter
-from collections.abc import Callable
 from typing import Generic, TypeVar
 
 import msgspec
@@ -10,7 +9,7 @@ from informers.api.decoding import Malformed, WatchEvent
 from informers.api.errors import DecodeError, api_error
 from informers.api.objects import Key, Object
 from informers.cache.index import IndexerFailed
-from informers.cache.notices import Evidence, Notice
+from informers.cache.notices import Audience, Evidence, Notice
 from informers.cache.quarantine import Quarantine
 from informers.cache.recovery import Happened, Trouble
 from informers.cache.revisions import is_older
@@ -29,13 +28,13 @@ class Applier(Generic[T]):
     While no revision is known, ADDED events bring none: a watch from nowhere begins with the state, in no order.
     """
 
-    __slots__ = ("_deliver", "_quarantine", "_store", "applied", "repeats", "seen")
+    __slots__ = ("_audience", "_quarantine", "_store", "applied", "repeats", "seen")
 
-    def __init__(self, store: Store[T], quarantine: Quarantine, deliver: Callable[[Notice[T]], None]) -> None:
-        """Write to the store, set objects aside in the quarantine, hand notices to `deliver`."""
+    def __init__(self, store: Store[T], quarantine: Quarantine, audience: Audience[T]) -> None:
+        """Write to the store, set objects aside in the quarantine, deliver notices to the audience."""
         self._store = store
         self._quarantine = quarantine
-        self._deliver = deliver
+        self._audience = audience
         self.applied = 0
         """Events that told something new of an object."""
         self.repeats = 0
@@ -49,7 +48,7 @@ class Applier(Generic[T]):
         Raises `ApiError` for an ERROR event, `Happened` for a bookmark from before our time, and `DecodeError` for a
         deletion of nobody knows what; then those before it are applied.
         """
-        store, deliver, errors = self._store, self._deliver, self._quarantine.errors
+        store, audience, errors = self._store, self._audience, self._quarantine.errors
         self.seen.update([event.type for event in events])
         for event in events:
             kind, obj = event.type, event.object
@@ -73,7 +72,7 @@ class Applier(Generic[T]):
                 else:
                     if errors:
                         self._quarantine.release(obj.key)
-                    deliver(Notice(old, obj, obj.key))
+                    audience.deliver(Notice(old, obj, obj.key))
             if revision and (reached or kind != "ADDED"):
                 store.revision = revision
 
@@ -92,7 +91,7 @@ class Applier(Generic[T]):
     def _drop(self, key: Key, last: Object[T] | None) -> None:
         known = self._store.drop(key)
         self._quarantine.release(key)
-        self._deliver(Notice(last or known, None, key, False, Evidence.DELETED_EVENT))
+        self._audience.deliver(Notice(last or known, None, key, False, Evidence.DELETED_EVENT))
 
     def _apply_without_object(self, event: WatchEvent[T]) -> None:
         if event.status is not None:

@@ -122,6 +122,8 @@ class Handlers(Generic[T]):
         self._origin = origin
         self._observe = observe
         self._all: tuple[Registration[T], ...] = ()
+        self.deliver: Callable[[Notice[T]], None] = self._deliver_to_all
+        """Tell all handlers of a change that an event brought; to be looked up for each."""
         self._before_swap: tuple[Registration[T], ...] = ()
         self._handing_out = False
         self._ready = False
@@ -136,12 +138,15 @@ class Handlers(Generic[T]):
         """Add a handler, which is told of everything there is first."""
         name = name or getattr(handler, "__qualname__", type(handler).__qualname__)
         registration = Registration(handler, name, self._store.keys, self._new_quarantine(name), self._remove)
-        self._all = (*self._all, registration)
+        self._become((*self._all, registration))
         self.late.set()
         return registration
 
-    def deliver(self, notice: Notice[T]) -> None:
-        """Tell all handlers of a change that an event brought."""
+    def _become(self, registrations: tuple[Registration[T], ...]) -> None:
+        self._all = registrations
+        self.deliver = registrations[0].deliver if len(registrations) == 1 else self._deliver_to_all
+
+    def _deliver_to_all(self, notice: Notice[T]) -> None:
         for registration in self._all:
             registration.deliver(notice)
 
@@ -179,7 +184,7 @@ class Handlers(Generic[T]):
             registration.shut()
 
     def _remove(self, gone: Registration[T]) -> None:
-        self._all = tuple(registration for registration in self._all if registration is not gone)
+        self._become(tuple(registration for registration in self._all if registration is not gone))
         gone.shut()
 
     def _new_quarantine(self, name: str) -> Quarantine:

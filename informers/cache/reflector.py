@@ -68,7 +68,7 @@ class Reflector(Generic[T]):
             Pause.BACKOFF: Backoff(clock, rng),
             Pause.LONG: Backoff(clock, rng, base=2.0, cap=60.0, reset_after=600.0),
         }
-        self.applier = Applier(store, quarantine, audience.deliver)
+        self.applier = Applier(store, quarantine, audience)
         self._follower = Follower(source, self.applier, self._interrupt, clock=clock, rng=rng, policy=policy)
         self.fetcher = Fetcher(source, store, self._follower, clock=clock, policy=policy)
         self.historian = Historian(source, store, quarantine, clock, careful=careful)

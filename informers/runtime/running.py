@@ -20,7 +20,7 @@ from informers.queue.workqueue import WorkQueue
 from informers.runtime.cluster import World
 from informers.runtime.controller import Controller
 from informers.runtime.facts import ControllerStarted, FilterFailed, Outcome, Reconciled, SourceArrived
-from informers.runtime.filters import Keeps
+from informers.runtime.filters import EventFilter
 from informers.runtime.notes import NotesStatistics, WriteNotes
 from informers.runtime.observers import Observers
 from informers.runtime.sources import Lookup, Mapper, Read, Watch
@@ -175,21 +175,20 @@ class Run(Generic[T]):
     def _handler(self, watch: Watch) -> Handler[Any]:
         """Return what turns a change of the watched resource into keys."""
         to: Mapper = watch.to.among(self._objects) if isinstance(watch.to, Lookup) else watch.to
-        where, add = watch.where, self.queue.add
+        keeps = watch.where.keeps if isinstance(watch.where, EventFilter) else watch.where
+        add = self.queue.add
 
         def handle(notice: Notice[Any]) -> None:
-            if where is None or self._keeps(where, watch, notice):
+            try:
+                wanted = keeps is None or keeps(notice.old, notice.new)
+            except Exception as error:  # noqa: BLE001 - the user's: a change too many is harmless, one too few is not
+                self._observers.notice(FilterFailed(self.controller.name, str(watch.resource), notice.key, error))
+                wanted = True
+            if wanted:
                 for key in to(notice):
                     add(key)
 
         return handle
-
-    def _keeps(self, where: Keeps, watch: Watch, notice: Notice[Any]) -> bool:
-        try:
-            return where(notice.old, notice.new)
-        except Exception as error:  # noqa: BLE001 - the user's code: a change too many is harmless, one too few is not
-            self._observers.notice(FilterFailed(self.controller.name, str(watch.resource), notice.key, error))
-            return True
 
     async def _wait_patiently(self, source: Tapped, state: _Syncing) -> None:
         """Wait until the source has synced, or its patience is over, or the first contact has failed."""

@@ -5,7 +5,10 @@ from typing import Any
 import pytest
 
 from informers.api.errors import DecodeError
+from informers.api.resources import Collection, Resource
 from informers.cache.applying import Applier
+from informers.cache.facts import Origin
+from informers.cache.handlers import Handlers
 from informers.cache.notices import Notice
 from informers.cache.quarantine import Quarantine
 from informers.cache.store import Store
@@ -21,7 +24,10 @@ class World:
         self.store.revision = revision
         self.notices: list[Notice[Any]] = []
         self.quarantine = Quarantine(lambda _key, _error: None, lambda _key: None)
-        self.applier: Applier[Any] = Applier(self.store, self.quarantine, self.notices.append)
+        origin = Origin("", Collection(Resource("", "v1", "things")))
+        handlers: Handlers[Any] = Handlers(self.store, origin, lambda _fact: None)
+        handlers.add(self.notices.append)
+        self.applier: Applier[Any] = Applier(self.store, self.quarantine, handlers)
 
     def apply(self, *lines: bytes) -> None:
         for line in lines:
