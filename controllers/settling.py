@@ -78,15 +78,16 @@ class Settling:
             while True:
                 await self._wake.wait()
                 self._wake.clear()
+                now = self._clock.monotonic()
                 for feed in feeds:
-                    await self._ask(feed)
-                self._set_timer()
+                    await self._ask(feed, now)
+                self._set_timer(now)
         finally:
             if self._timer is not None:
                 self._timer.cancel()
 
-    async def _ask(self, feed: Feed) -> None:
-        found = list(self._due(feed))
+    async def _ask(self, feed: Feed, now: float) -> None:
+        found = list(self._due(feed, now))
         if not found:
             return
         if feed.processed and feed.informer.live:
@@ -98,8 +99,7 @@ class Settling:
                 self._settled(Answered(feed, tuple((one.entry, one.number) for one in found), lineage, revision))
         self._postpone(found)
 
-    def _due(self, feed: Feed) -> Iterator[_Leaving]:
-        now = self._clock.monotonic()
+    def _due(self, feed: Feed, now: float) -> Iterator[_Leaving]:
         for place, one in self._leaving.items():
             is_of_feed = (place.kind, place.source) == (feed.kind, feed.source)
             if is_of_feed and one.due <= now and not self._has_twin(one.entry):
@@ -110,10 +110,10 @@ class Settling:
         for one in found:
             one.due = self._clock.monotonic() + _PAUSE
 
-    def _set_timer(self) -> None:
+    def _set_timer(self, now: float) -> None:
+        """Come back to what was not due at that moment, be it since: timers may go off a little early."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        now = self._clock.monotonic()
         if later := [one.due for one in self._leaving.values() if one.due > now]:
             self._timer = self._clock.call_at(min(later), self._wake.set)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.chaos.calm import settling
 from tests.chaos.clocks import JumpingClock
 from tests.chaos.invariants import Tampered, Violation, unfounded
 from tests.chaos.plans import SHARDS, parse, plan_of, without
@@ -98,6 +99,17 @@ def test_a_deleted_export_and_a_forged_copy_are_excuses(tmp_path: Path) -> None:
 CHANGES = st.lists(
     st.tuples(st.sampled_from(["green", "violet"]), st.sampled_from(["eu", "us", "export", "url", "twin"])), max_size=8
 )
+
+
+def test_it_is_not_calm_while_a_removal_is_about_to_settle_and_is_while_one_waits_for_its_twin() -> None:
+    def missed(name: str, state: str = "leaving", shard: str = "green") -> dict[str, str]:
+        return {"kind": "shards", "shard": shard, "cluster": "root", "name": name, "state": state}
+
+    assert list(settling(world(), "amber", [missed("ghost")])) == ["shards root|ghost of green"]
+    assert list(settling(world(), "amber", [missed("ghost", shard="")])) == ["shards root|ghost of amber"]
+    assert list(settling(world(), "amber", [missed("violet")])) == [], "it is at violet as well"
+    assert list(settling(world(), "amber", [missed("violet", shard="violet")])) == ["shards root|violet of violet"]
+    assert list(settling(world(), "amber", [missed("ghost", "held")])) == [], "what is held waits for an operator"
 
 
 def _changed(state: Home, name: str, what: str) -> Home:

@@ -143,8 +143,8 @@ class ShardProcess:
 class Site:
     """A cache server, and shards that may start and stop."""
 
-    def __init__(self) -> None:
-        self.clock = VirtualClock()
+    def __init__(self, clock: VirtualClock | None = None) -> None:
+        self.clock = clock or VirtualClock()
         self.cache = Cache(self.clock)
         self.shards: dict[str, ShardProcess] = {}
         self.history: list[Published] = []
