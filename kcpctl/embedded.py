@@ -11,7 +11,7 @@ from informers.client.addresses import Scope
 from informers.client.records import Noticed
 from informers.client.server import Server
 from informers.tasks import background
-from kcpctl import contexts, logs
+from kcpctl import __version__, contexts, logs
 from kcpctl.apiserver.app import ApiServer
 from kcpctl.apiserver.assembly import CacheServer, ShardServer
 from kcpctl.apiserver.failures import Failure
@@ -43,7 +43,11 @@ class Embedded:
     def servers(self, noticed: Noticed) -> dict[str, Server]:
         """Return the ways to talk to them without a socket, by their names in a Manager."""
         scopes = {LOCAL: Scope.ALL} | ({CACHE: Scope.CACHE} if self.has_cache else {})
-        return {name: Server(name, InProcess(self.app), scope=scope, noticed=noticed) for name, scope in scopes.items()}
+        agent = f"kcpctl/{__version__}"  # else each start would look through what is installed
+        return {
+            name: Server(name, InProcess(self.app), scope=scope, user_agent=agent, noticed=noticed)
+            for name, scope in scopes.items()
+        }
 
     def write_contexts(self, choice: contexts.Choice | None = None) -> None:
         """Write the kubeconfigs anew, with a context for each workspace that is here now."""
