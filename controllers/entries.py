@@ -49,12 +49,14 @@ class SeenExport(msgspec.Struct, frozen=True, tag="APIExport", omit_defaults=Tru
 Seen: TypeAlias = SeenShard | SeenExport
 
 
-class Place(msgspec.Struct, frozen=True, order=True, cache_hash=True):
+class Place(msgspec.Struct, frozen=True, order=True, cache_hash=True, omit_defaults=True):
     """One object in one source."""
 
     kind: Kind
     source: Source
     key: Key
+    former: str = ""
+    """Of what was there before, and counts beside what took its place: its uid."""
 
     @property
     def name(self) -> Name:
@@ -79,12 +81,17 @@ class Origin(msgspec.Struct, frozen=True, omit_defaults=True):
 
     uid: str = ""
     revision: str = ""
+    store: str = ""
+    """The identity of that store, where the copy says so: a Shard's does, in the lease of its segment."""
 
     def is_before(self, other: "Origin") -> bool:
-        """Say whether this is an older form of the same original."""
-        if not self.uid or self.uid != other.uid or not (self.revision.isdecimal() and other.revision.isdecimal()):
+        """Say whether this is an older form of the same original, or of one that was made anew in the same store."""
+        if not (self._is_of(other) and self.revision.isdecimal() and other.revision.isdecimal()):
             return False
         return int(self.revision) < int(other.revision)
+
+    def _is_of(self, other: "Origin") -> bool:
+        return bool(self.uid and self.uid == other.uid) or bool(self.store and self.store == other.store)
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -114,6 +121,15 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     def key(self) -> Key:
         """Its key in that source."""
         return self.place.key
+
+    def is_another(self, uid: str, origin: Origin) -> bool:
+        """Say whether something with this uid and origin is another object than this: no newer form of it.
+
+        What the same store has made anew is one.
+        """
+        if origin.store and origin.store == self.origin.store:
+            return False
+        return (origin.uid or uid) != (self.origin.uid or self.uid)
 
     @property
     def held_since(self) -> datetime | None:

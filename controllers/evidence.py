@@ -4,6 +4,8 @@
 |-----------------------------------------------------|-------------------------|----------------------------------|
 | it is there                                         | present                 | present                          |
 | it is there, as it was earlier, in another history  | present                 | present, as it was seen last     |
+| another Shard is there, where it is held or in      | present, and held as it | present, and held as it was      |
+| another history, with another URL                   | was beside that         | beside that                      |
 | it is there, and cannot be read                     | present, as it was      | present, as it was               |
 | a DELETED event                                     | gone                    | leaving                          |
 | a list lacks it, of a history in which it was there | gone                    | leaving; what is held stays held |
@@ -28,6 +30,7 @@ from informers.cache.notices import Evidence
 DELETED = "was deleted"
 ABSENT = "is not listed any more"
 LOST = "is not in the local store, which is new, or older than what was seen of it"
+REPLACED = "was lost, and another one has taken its place"
 
 
 class There(msgspec.Struct, frozen=True):
@@ -40,6 +43,8 @@ class There(msgspec.Struct, frozen=True):
     origin: Origin = Origin()
     lineage: Lineage = Lineage()
     """What the server says of the history that it is there in."""
+    is_unbroken: bool = False
+    """Whether that is the history it was there in before, for a server that says nothing of it."""
 
 
 class Missing(msgspec.Struct, frozen=True):
@@ -89,6 +94,43 @@ def _is_earlier(news: There, before: Entry) -> bool:
         return False
     known = before.formed or before.moment
     return continuity(known, news.lineage, news.moment.revision) is not Continuity.SAME
+
+
+def displaced(before: Entry, news: There, now: datetime) -> Entry | None:
+    """Return what stays of a Shard whose place another one has taken, where the other is no newer form of it.
+
+    That another object is where it was lost says nothing of what was lost. One with the same URL takes nothing away.
+    """
+    if not isinstance(before.what, SeenShard) or not isinstance(news.what, SeenShard):
+        return None
+    if before.what.url == news.what.url or not before.is_another(news.uid, news.origin):
+        return None
+    if before.state is not State.HELD and _is_of_one_history(before, news):
+        return None
+    place = msgspec.structs.replace(before.place, former=before.origin.uid or before.uid)
+    since = before.held_since or now
+    return msgspec.structs.replace(before, place=place, state=State.HELD, since=since, why=REPLACED)
+
+
+def returned(former: Entry, news: There) -> bool:
+    """Say whether what is there now says all there is to say of what was there before, and is held beside it."""
+    if _url(former.what) == _url(news.what):
+        return True
+    if not former.is_another(news.uid, news.origin):
+        return not news.origin.is_before(former.origin)
+    return continuity(former.moment, news.lineage, news.moment.revision) is Continuity.SAME
+
+
+def _is_of_one_history(before: Entry, news: There) -> bool:
+    match continuity(before.moment, news.lineage, news.moment.revision):
+        case Continuity.UNPROVEN:
+            return news.is_unbroken
+        case found:
+            return found is Continuity.SAME
+
+
+def _url(what: Seen) -> str:
+    return what.url if isinstance(what, SeenShard) else ""
 
 
 def present(entry: Entry) -> Entry:

@@ -6,12 +6,15 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from controllers.copies import ORIGINAL_RV, ORIGINAL_UID
+from controllers.bounded import Bounded
+from controllers.copies import HOLDER, ORIGINAL_RV, ORIGINAL_UID
 from controllers.entries import EXPORT, SHARD, Kind, Malformed, Moment, Origin, Place, Seen, SeenExport, Source
 from controllers.evidence import Missing, News, There
+from controllers.holding import holder_of
+from controllers.keeping import GONE_KEPT
 from controllers.publishing import SeenShard
 from informers.api.histories import UNTOLD, Lineage
-from informers.api.objects import PATH, Object
+from informers.api.objects import PATH, Key, Object
 from informers.cache.handlers import Registration
 from informers.cache.informer import SharedInformer
 from informers.cache.notices import Evidence, Notice
@@ -51,6 +54,8 @@ class Feed:
         self.registration: Registration[Any] | None = None
         self._home = home
         self._is_right = is_right
+        self._seen: Bounded[tuple[int, Key]] = Bounded(GONE_KEPT)
+        """What was seen in which history, for a server that says nothing of it."""
 
     def register(self, hear: Callable[[News], None]) -> None:
         """Have news told from now on: first of all that is there, then of each change in the step that made it."""
@@ -100,10 +105,16 @@ class Feed:
             what = read(self.kind, obj)
         except (msgspec.ValidationError, TypeError, ValueError) as error:
             return Malformed(place, str(error))
-        lineage, origin = self.lineage, Origin()
-        if self.source == "cache":
-            origin = Origin(obj.annotations.get(ORIGINAL_UID, ""), obj.annotations.get(ORIGINAL_RV, ""))
-        return There(place, obj.uid, what, Moment(lineage.store, lineage.term, obj.rv), origin, lineage)
+        lineage, origin = self.lineage, origin_of(obj) if self.source == "cache" else Origin()
+        moment = Moment(lineage.store, lineage.term, obj.rv)
+        return There(place, obj.uid, what, moment, origin, lineage, not lineage.store and self._was_seen(place.key))
+
+    def _was_seen(self, key: Key) -> bool:
+        """Say whether something was there before in the same history, and note that it is now."""
+        seen = (self.number, key)
+        was_seen = seen in self._seen
+        self._seen.add(seen)
+        return was_seen
 
     def _missing(self, place: Place, evidence: Evidence) -> Missing:
         is_sure = all(key.name for key in self.informer.quarantined)  # else it may be one of those without a name
@@ -130,6 +141,13 @@ def counts(place: Place, home: str) -> bool:
     """
     is_own_shard = place.kind == SHARD and place.key.name == home
     return place.source == "local" or not home or place.key.shard != home or is_own_shard
+
+
+def origin_of(copy: Object[Any]) -> Origin:
+    """Return which form of its original a copy shows."""
+    notes = copy.annotations
+    holder = holder_of(copy) if HOLDER in notes else None
+    return Origin(notes.get(ORIGINAL_UID, ""), notes.get(ORIGINAL_RV, ""), holder.moment.store if holder else "")
 
 
 def read(kind: Kind, obj: Object[Any]) -> Seen:

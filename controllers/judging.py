@@ -6,12 +6,22 @@ from datetime import datetime
 import msgspec
 
 from controllers.entries import SHARD, Entry, Gone, Malformed, Name, Place, Removal, SeenExport, State
-from controllers.evidence import ABSENT, Missing, News, continuity, held, judged, parted
+from controllers.evidence import (
+    ABSENT,
+    Missing,
+    News,
+    There,
+    continuity,
+    displaced,
+    held,
+    judged,
+    parted,
+    returned,
+)
 from controllers.keeping import Changes, Standing
 from controllers.sightings import Sightings
 from informers.api.errors import InformersError
 from informers.api.histories import Lineage
-from informers.api.objects import Key
 from informers.cache.histories import Continuity
 
 
@@ -53,17 +63,59 @@ class Draft:
         self.malformed[place] = news if isinstance(news, Malformed) else None
         if isinstance(news, Missing):
             self.numbers[place] = news.number
-        self.change(place, judged(self.get(place), news, self._now, home=self._known.home))
+        before = self.get(place)
+        after = judged(before, news, self._now, home=self._known.home)
+        if isinstance(news, There) and after is not None and after is not before and self._is_held_beside(before, news):
+            self._put(place, after)
+        else:
+            self.change(place, after)
+        if isinstance(news, There) and after is not None:
+            self._let_formers_go(news, after)
 
     def change(self, place: Place, after: Entry | None) -> None:
         """Have this remembered of the place from now on, and note what has evidently gone by that."""
         before = self.get(place)
         if before is after:
             return
+        self._put(place, after)
+        if before is not None:
+            self._note_gone(before, after)
+
+    def _put(self, place: Place, after: Entry | None) -> None:
         self._entries[place] = after
         self._named.setdefault(place.name, set()).add(place)
-        if before is not None and (gone := parted(before, after, self._now)):
+
+    def _note_gone(self, before: Entry, after: Entry | None) -> None:
+        if gone := parted(before, after, self._now):
             self._gone.append(gone)
+
+    # What had its place taken
+
+    def _is_held_beside(self, before: Entry | None, news: There) -> bool:
+        """Hold what was there beside what has taken its place, and say so, unless that is a newer form of it.
+
+        What comes back drives out what had taken its place.
+        """
+        if before is None or any(not one.is_another(news.uid, news.origin) for one in self._formers(news.place)):
+            return False
+        stays = displaced(before, news, self._now)
+        if stays is not None:
+            self._put(stays.place, stays)
+        return stays is not None
+
+    def _let_formers_go(self, news: There, after: Entry) -> None:
+        for former in self._formers(news.place):
+            if returned(former, news):
+                self._put(former.place, None)
+                self._note_gone(former, after)
+
+    def _formers(self, place: Place) -> list[Entry]:
+        """Return what was at the place before, and counts beside what is there."""
+        found = (self.get(one) for one in self._all_named(place.name) if one.former)
+        return [one for one in found if one is not None and (one.source, one.key) == (place.source, place.key)]
+
+    def _all_named(self, name: Name) -> set[Place]:
+        return {*self._known.named(name), *self._named.get(name, ())}
 
     # Removals that have to settle
 
@@ -82,8 +134,8 @@ class Draft:
 
     def has_twin(self, entry: Entry) -> bool:
         """Say whether another shard has an object of the same kind, cluster and name."""
-        name, home = entry.place.name, self._known.home
-        places = {*self._known.named(name), *self._named.get(name, ())}
+        home = self._known.home
+        places = self._all_named(entry.place.name)
         others = [self.get(place) for place in places if place.shard(home) != entry.place.shard(home)]
         return any(one is not None and one.state is State.PRESENT for one in others)
 
@@ -114,9 +166,9 @@ class Draft:
         return len(lost)
 
     def _places(self, removal: Removal) -> Iterable[Place]:
-        yield Place(removal.kind, "cache", Key(removal.shard, removal.cluster, "", removal.name))
-        if removal.shard == self._known.home:
-            yield Place(removal.kind, "local", Key("", removal.cluster, "", removal.name))
+        every = self._all_named((removal.kind, removal.cluster, removal.name))
+        keys = {removal.shard, ""} if removal.shard == self._known.home else {removal.shard}
+        return sorted(place for place in every if place.key.shard in keys)
 
 
 def _history(standing: Standing) -> Standing:

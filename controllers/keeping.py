@@ -1,16 +1,19 @@
 """Where the shard view is kept between two lives of a process."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
 from controllers.entries import Entry, Gone, Moment, Place
 from informers.api.errors import InformersError
+from informers.clock import Clock
 
 GONE_KEPT = 100_000
 """How much of what has gone is remembered, the latest. To forget one means that a URL stays which could go."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
+"""Seconds between two attempts to keep something."""
 
 
 class Standing(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -76,6 +79,18 @@ class Keeper(Protocol):
         A save that was cancelled may have been done, or not.
         """
         ...
+
+
+async def saved(changes: Changes, keeper: Keeper, clock: Clock, observe: Callable[[Any], None]) -> None:
+    """Have the changes kept, however long that takes; until then nothing new is known, and nothing is lost."""
+    pause = _FIRST_PAUSE
+    while True:
+        try:
+            return await keeper.save(changes)
+        except CannotKeep as error:
+            observe(NotKept(error, pause))
+        await clock.sleep(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE)
 
 
 class Unkept:

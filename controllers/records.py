@@ -51,19 +51,19 @@ def said_by(record: Object[Record]) -> Removal:
     return Removal(spec.kind, key.shard, key.cluster, spec.name, spec.uid, spec.url, spec.path)
 
 
-def name_of(removal: Removal) -> str:
-    """Return the name that its record has."""
-    return f"{removal.kind}.{removal.name}"
+def name_of(removal: Removal, *, is_former: bool = False) -> str:
+    """Return the name that its record has; one of what was there before what is now has the uid in it."""
+    return f"{removal.kind}.{removal.name}" + (f".{removal.uid}" if is_former else "")
 
 
-def record_of(removal: Removal, now: datetime) -> dict[str, Any]:
+def record_of(removal: Removal, now: datetime, *, is_former: bool = False) -> dict[str, Any]:
     """Return the record as it is sent to the cache server."""
     spec = {"kind": removal.kind, "name": removal.name, "time": timestamp(now)}
     spec |= {key: value for key in ("uid", "url", "path") if (value := getattr(removal, key))}
     return {
         "apiVersion": REMOVALS.api_version,
         "kind": REMOVALS.kind,
-        "metadata": {"name": name_of(removal)},
+        "metadata": {"name": name_of(removal, is_former=is_former)},
         "spec": spec,
     }
 

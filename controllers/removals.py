@@ -177,7 +177,10 @@ class Removals:
         It says nothing of an object with another uid; nor, where it names none, of one that is there.
         """
         called, others = self._entries(removal)
-        if any(_is_another(entry, removal) for entry in called):
+        formers = [entry for entry in called if entry.place.former]
+        if removal.uid and any(entry.uid == removal.uid for entry in formers):
+            return await self._forget(removal)  # what has taken its place is another matter
+        if any(_is_another(entry, removal) for entry in called if entry not in formers):
             return 0
         if any(entry.state is State.PRESENT for entry in (*called, *others)):
             return None

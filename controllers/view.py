@@ -4,34 +4,33 @@ It remembers each object as last seen, durably, and judges what becomes known by
 """
 
 from asyncio import Event
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
-from controllers.entries import Entry, Kind, Reference, Removal, Source
+from controllers.beginning import Beginning
+from controllers.entries import SHARD, Entry, Kind, Origin, Place, Reference, Removal, Source
 from controllers.evidence import News
 from controllers.feeding import Ask, Feed
 from controllers.homestore import HomeStore
 from controllers.inbox import Group, Inbox, carried_out
 from controllers.judging import Draft
-from controllers.keeping import CannotKeep, Changes, Judged, Keeper, NotKept, Unkept
+from controllers.keeping import Changes, Judged, Keeper, Unkept, saved
+from controllers.names import ROOT
 from controllers.publishing import Shards
 from controllers.settling import Answered, Settling
 from controllers.sightings import Exports, Sightings
 from controllers.telling import Telling
-from informers.api.errors import NotSynced
-from informers.api.objects import Object
+from informers.api.objects import Key, Object
 from informers.cache.gate import Gate
 from informers.cache.informer import SharedInformer
 from informers.cache.slices import Slices
 from informers.clock import Clock, SystemClock
 from informers.runtime.channels import Channel
-from informers.tasks import background, first
+from informers.tasks import background
 
 _SYSTEM = SystemClock()
-_LONGEST_PAUSE = 30.0
 
 
 class View:
@@ -70,19 +69,15 @@ class View:
         """Told what slices may reference exports by of which something has changed."""
         self.changes: Channel[frozenset[Kind]] = Channel()
         """Told after each group of news, malformed objects included."""
-        self.ready = Gate()
-        """Opens once controllers may begin."""
         self.home = home
         self._clock = clock
-        self._patience = patience
+        self._beginning = Beginning((entry.place for entry in self.sightings), clock, patience)
         self._home_store = HomeStore(is_new=is_new_store)
         self._observe = observe
         self._feeds: list[Feed] = []
-        self._unconfirmed = {entry.place for entry in self.sightings}
         self._inbox = Inbox()
         self._slices = Slices()
         self._judging = False
-        self._hurried = False
         self._settling = Settling(removal_settle, clock, has_twin=self._has_twin, settled=self._settle)
         self._telling = Telling(
             removal_settle, clock, tell=self._tell, known=self.sightings.get, waited=lambda: observe(Judged(Changes()))
@@ -102,6 +97,11 @@ class View:
         return self.sightings.exports
 
     @property
+    def ready(self) -> Gate:
+        """Opens once controllers may begin."""
+        return self._beginning.ready
+
+    @property
     def complete(self) -> bool:
         """Whether all shards and exports were known once, in this life or an earlier one."""
         return self.sightings.complete
@@ -114,6 +114,11 @@ class View:
     def held(self) -> list[Entry]:
         """Return everything that counts although it is not there: what is held, and what is leaving."""
         return self.sightings.held()
+
+    def last_copy(self) -> Origin:
+        """Return of which original the own Shard's copy was, as it was seen last."""
+        entry = self.sightings.get(Place(SHARD, "cache", Key(self.home, ROOT, "", self.home)))
+        return entry.origin if entry is not None else Origin()
 
     # Where it is from
 
@@ -138,7 +143,7 @@ class View:
 
     def hear(self, news: News) -> None:
         """Take news in, to be judged by `run`; of several of one object the last counts."""
-        self._unconfirmed.discard(news.place)
+        self._beginning.confirm(news.place)
         if self._judging or news.place in self._inbox or not self.sightings.tells_already(news):
             self._inbox.put(news)
 
@@ -159,8 +164,8 @@ class View:
 
     async def run(self) -> None:
         """Judge news as they come, until cancelled; to run beside the Manager whose informers feed it."""
-        jobs = (self._settling.run(self._feeds), self._hurry(), *map(self._await_first_state, self._feeds))
-        async with background(*jobs):
+        hurry = self._beginning.hurry(self._feeds, is_complete=lambda: self.complete)
+        async with background(self._settling.run(self._feeds), hurry, *map(self._await_first_state, self._feeds)):
             self._settling.look()
             try:
                 while True:
@@ -180,24 +185,13 @@ class View:
         answers = [carried_out(order, draft, answer) for order, answer in group.orders]
         changes = draft.changes()
         if changes:
-            await self._keep(changes)
+            await saved(changes, self._keeper, self._clock, self._observe)
         for feed in group.told:
             feed.processed = True
         self._judging = False
         self._publish(draft, changes)
         for answer in answers:
             answer()
-
-    async def _keep(self, changes: Changes) -> None:
-        """Save; while that does not work nothing new is known, and nothing is lost."""
-        pause = 0.5
-        while True:
-            try:
-                return await self._keeper.save(changes)
-            except CannotKeep as error:
-                self._observe(NotKept(error, pause))
-            await self._clock.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _publish(self, draft: Draft, changes: Changes) -> None:
         """Let the changes be known, and tell everybody whom they concern."""
@@ -214,7 +208,7 @@ class View:
         self._telling.changed(before, changes.entries, (pair for gone in changes.gone for pair in gone.references))
         if kinds := frozenset(place.kind for place in (*changes.entries, *draft.malformed)):
             self.changes.send(kinds)
-        self._open_when_ready()
+        self._beginning.open_when_ready(self._feeds, is_complete=self.complete)
         self._observe(Judged(changes))
 
     def _tell(self, shards: bool, exports: frozenset[Reference]) -> None:
@@ -246,35 +240,10 @@ class View:
     def _has_twin(self, entry: Entry) -> bool:
         return Draft(self.sightings, self._clock.now()).has_twin(entry)
 
-    # Beginning
+    def _await_first_state(self, feed: Feed) -> Coroutine[Any, Any, None]:
+        return self._beginning.await_first_state(feed, hear=self.hear, tell=self._inbox.tell)
 
-    async def _await_first_state(self, feed: Feed) -> None:
-        assert feed.registration is not None  # a feed is registered where it is made
-        with suppress(NotSynced):  # a stop comes together with the cancellation, and of the two the error would win
-            await feed.registration.wait_synced()
-            await self._confirm(feed)
-            self._inbox.tell(feed)
-
-    async def _confirm(self, feed: Feed) -> None:
-        """Hear of what was known of a feed and is not in its first state, which has been heard of by now."""
-        for place in [one for one in self._unconfirmed if (one.kind, one.source) == (feed.kind, feed.source)]:
-            if place in self._unconfirmed and (missing := feed.missing(place)) is not None:
-                self.hear(missing)
-            self._unconfirmed.discard(place)
-            if self._slices.over():
-                await self._slices.turn()
-
-    async def _hurry(self) -> None:
-        """Let controllers begin without the cache once it has been waited for."""
-        failures = (feed.failed.wait() for feed in self._feeds if feed.source == "cache")
-        await first(self._clock.sleep(self._patience), *failures)
-        self._hurried = True
-        self._open_when_ready()
-
-    def _open_when_ready(self) -> None:
-        is_local_known = all(feed.processed for feed in self._feeds if feed.source == "local")
-        if is_local_known and (self.complete or self._hurried):
-            self.ready.open()
+    # What is still to be done
 
     def busy(self) -> Iterator[tuple[str, bool]]:
         """Yield what is still to be done, and whether that takes nothing but turns of the loop."""

@@ -9,6 +9,7 @@ from controllers.entries import EXPORT, SHARD, Entry, Kind
 from controllers.kinds import SHARDS, SLICES, Slice
 from controllers.names import CACHE
 from controllers.publishing import SeenShard
+from controllers.sightings import Sightings
 from controllers.urls import UnusableUrl, frame_of, virtual_workspace_url
 from informers.api.conditions import to_json
 from informers.api.objects import Object
@@ -59,15 +60,27 @@ def _cache(manager: Manager) -> CacheView | None:
 
 
 def _shards(ours: Ours) -> list[ShardView]:
-    sources: dict[str, list[ShardSource]] = {}
     known = ours.view.sightings
-    for entry in known.entries(SHARD):
-        found = ShardSource(entry.source, entry.key.cluster, entry.held_since)
-        sources.setdefault(entry.key.name, []).append(found)
     return [
-        ShardView(shard.name, shard.url, shard.labels, sources[shard.name], unusable(shard))
+        ShardView(shard.name, shard.url, shard.labels, [*map(_source, entries_of(shard, known))], unusable(shard))
         for shard in known.shards().seen
     ]
+
+
+def entries_of(shard: SeenShard, known: Sightings) -> list[Entry]:
+    """Return what is known of a shard, place by place; of one whose place another has taken, that alone."""
+    called = [entry for entry in known.entries(SHARD) if entry.key.name == shard.name]
+    formers = [entry for entry in called if entry.place.former]
+    held = [entry for entry in formers if shard.held_since is not None and entry.what == _unheld(shard)]
+    return held or [entry for entry in called if entry not in formers]
+
+
+def _unheld(shard: SeenShard) -> SeenShard:
+    return SeenShard(shard.name, shard.url, shard.labels)
+
+
+def _source(entry: Entry) -> ShardSource:
+    return ShardSource(entry.source, entry.key.cluster, entry.held_since)
 
 
 def unusable(shard: SeenShard) -> str:
@@ -79,7 +92,8 @@ def unusable(shard: SeenShard) -> str:
 def _missed(entry: Entry) -> Missed:
     key, since = entry.key, entry.since
     assert since is not None  # as of all that is held or leaving
-    return Missed(entry.place.kind, entry.source, key.shard, key.cluster, key.name, entry.state.value, since, entry.why)
+    kind, state = entry.place.kind, entry.state.value
+    return Missed(kind, entry.source, key.shard, key.cluster, key.name, state, since, entry.why, entry.place.former)
 
 
 def _malformed(ours: Ours) -> dict[str, str]:

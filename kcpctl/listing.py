@@ -2,29 +2,33 @@
 
 from datetime import datetime
 
-from controllers.entries import SHARD, Entry
+from controllers.entries import Entry
 from controllers.lives import Life, Lives, Sign
 from controllers.names import ROOT
 from controllers.publishing import SeenShard
 from controllers.view import View
-from kcpctl.collecting import unusable
+from kcpctl.collecting import entries_of, unusable
 from kcpctl.shardlist import Home, ListedShard, ShardList
 
 
 def listed(view: View, lives: Lives, now: datetime) -> ShardList:
     """Return all shards that are known at this moment, one that has several URLs several times."""
-    homes: dict[str, list[Entry]] = {}
-    for entry in view.sightings.entries(SHARD):
-        homes.setdefault(entry.key.name, []).append(entry)
-    return ShardList(now, [_listed(shard, homes[shard.name], view.home, lives) for shard in view.shards().seen])
+    known = view.sightings
+    return ShardList(now, [_listed(one, entries_of(one, known), view.home, lives) for one in known.shards().seen])
 
 
 def _listed(shard: SeenShard, found: list[Entry], home: str, lives: Lives) -> ListedShard:
     life = life_of(shard.name, found, home, lives)
-    homes = [_home(entry, home) for entry in found]
-    problem = unusable(shard)
     return ListedShard(
-        shard.name, shard.url, shard.labels, homes, life.sign.value, life.seen, round(life.watched, 1), problem
+        shard.name,
+        shard.url,
+        shard.labels,
+        [_home(entry, home) for entry in found],
+        life.sign.value,
+        life.seen,
+        round(life.watched, 1),
+        unusable(shard),
+        any(entry.place.former for entry in found),
     )
 
 

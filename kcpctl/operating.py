@@ -37,9 +37,9 @@ def list_shards(data_dir: Path, output: str) -> int:
     return _show(answer, output, lines(msgspec.convert(answer, ShardList)))
 
 
-def remove_shard(data_dir: Path, name: str, output: str, *, force: bool) -> int:
-    """Have a shard removed that is no more."""
-    answer = ask(data_dir, REMOVE_SHARD, name=name, force=force)
+def remove_shard(data_dir: Path, name: str, output: str, *, force: bool, former: bool) -> int:
+    """Have a shard removed that is no more, or what had its name before."""
+    answer = ask(data_dir, REMOVE_SHARD, name=name, force=force, former=former)
     return _show(answer, output, _removed(msgspec.convert(answer, Removed)))
 
 

@@ -51,7 +51,11 @@ class _Operations:
         return _values(listed(self._ours.view, self._ours.lives, self._clock.now()))
 
     async def remove_shard(self, question: JSON) -> JSON:
-        return _values(await self._remover.remove(str(question["name"]), force=bool(question["force"])))
+        return _values(
+            await self._remover.remove(
+                str(question["name"]), force=bool(question["force"]), former=bool(question.get("former"))
+            )
+        )
 
     async def forget_export(self, question: JSON) -> JSON:
         return _values(await self._forgetter.forget(str(question["cluster"]), str(question["name"])))

@@ -35,6 +35,11 @@ def _add_shards(commands: Commands, epilog: str) -> None:
     remove.add_argument(
         "--force", action="store_true", help="take your word for it where a shard holds no lease; never while it lives"
     )
+    remove.add_argument(
+        "--former",
+        action="store_true",
+        help="let go only of what had the name before the shard that has it now, and is held since",
+    )
     _finish(remove, _remove_shard, epilog)
     remove.leave_to(shards)
 
@@ -107,7 +112,7 @@ def _list_shards(parsed: Namespace, data_dir: Path) -> int:
 def _remove_shard(parsed: Namespace, data_dir: Path) -> int:
     from kcpctl.operating import remove_shard
 
-    return remove_shard(data_dir, parsed.name, parsed.output, force=parsed.force)
+    return remove_shard(data_dir, parsed.name, parsed.output, force=parsed.force, former=parsed.former)
 
 
 def _forget_export(parsed: Namespace, data_dir: Path) -> int:

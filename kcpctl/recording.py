@@ -24,14 +24,18 @@ class Recorder:
         self._removals = removals
         self._clock = clock
 
-    async def record(self, removal: Removal) -> bool:
-        """Have it kept, or act upon it here alone; return whether it is kept."""
+    async def record(self, removal: Removal, *, is_former: bool = False) -> bool:
+        """Have it kept, or act upon it here alone; return whether it is kept.
+
+        One of what was there before is kept beside that of what has taken its place.
+        """
         client = self.cache.client(removal.cluster, removal.shard)
-        body = record_of(removal, self._clock.now())
+        body = record_of(removal, self._clock.now(), is_former=is_former)
         try:
             await client.create(REMOVALS, body)
         except AlreadyExists:
-            await client.delete(REMOVALS, name_of(removal))  # by an earlier word, maybe of another object
+            earlier = name_of(removal, is_former=is_former)
+            await client.delete(REMOVALS, earlier)  # maybe of another object
             await client.create(REMOVALS, body)
         except NotFound:
             self._removals.say(removal)

@@ -26,22 +26,41 @@ class Remover:
         self._lives = lives
         self._recorder = recorder
 
-    async def remove(self, name: str, *, force: bool = False) -> Removed:
+    async def remove(self, name: str, *, force: bool = False, former: bool = False) -> Removed:
         """Delete the cached segment of a shard that is no more, and record that it is.
 
-        Raises `ConfigurationError` with what speaks against it. `force` is somebody's word for a shard without a lease.
+        Raises `ConfigurationError` with what speaks against it. `force` is somebody's word for a shard without a lease;
+        `former` means what had the name before the shard that has it now, and nothing else.
         """
         entries = [entry for entry in self._view.sightings.entries(SHARD) if entry.key.name == name]
+        if former:
+            return await self._remove_former(name, [entry for entry in entries if entry.place.former])
         if not entries and await self._is_removed(name):
             return await self._finish(name)
         self._check_known(name, entries)
         self._check_dead(name, life_of(name, entries, self._view.home, self._lives), force=force)
-        own = [entry for entry in entries if entry.place.shard(self._view.home) == name]
+        own = [entry for entry in entries if entry.place.shard(self._view.home) == name and not entry.place.former]
+        if all(entry.place.former for entry in entries):
+            return await self._remove_former(name, entries)
         with telling(f"shard {name}"):
             deleted = await self._delete_shard(name)
             recorded = [await self._recorder.record(removal_of(entry, name)) for entry in own]
             deleted += await self._sweep(name)
         return Removed(f"shard {name}", deleted, sum(recorded), not all(recorded))
+
+    async def _remove_former(self, name: str, formers: list[Entry]) -> Removed:
+        """Record that what had the name before is no more, whoever has it now."""
+        if not formers:
+            raise ConfigurationError(
+                f"expected a shard {name} whose place another one of that name has taken, found none; "
+                "`kcpctl shards` shows what is held"
+            )
+        recorded = []
+        with telling(f"the former shard {name}"):
+            for entry in formers:
+                removal = removal_of(entry, entry.place.shard(self._view.home))
+                recorded.append(await self._recorder.record(removal, is_former=True))
+        return Removed(f"the former shard {name}", 0, sum(recorded), not all(recorded))
 
     async def _is_removed(self, name: str) -> bool:
         """Say whether somebody has removed it before, maybe not to the end."""

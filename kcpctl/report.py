@@ -53,6 +53,8 @@ class Missed(msgspec.Struct, frozen=True, rename="camel"):
     """`held`, or `leaving`."""
     since: datetime
     why: str
+    former: str = ""
+    """Its uid, where another one has taken its place."""
 
 
 class ShardView(msgspec.Struct, frozen=True, rename="camel"):

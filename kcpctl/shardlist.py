@@ -37,6 +37,8 @@ class ListedShard(msgspec.Struct, frozen=True, rename="camel"):
     """For how many seconds nothing was seen of it."""
     problem: str = ""
     """Why its URL cannot be published."""
+    former: bool = False
+    """Whether another shard has taken its place, and it is held beside that one."""
 
 
 class ShardList(msgspec.Struct, frozen=True, rename="camel"):
@@ -55,10 +57,17 @@ def lines(found: ShardList) -> Iterator[str]:
         yield f"{shard.name}  {shard.url}  [{labels}]  home {home}  {_state(shard, found.now)}{problem}"
 
 
+def let_go(name: str) -> str:
+    """Say how to let go of what has had the name of another shard before."""
+    return f"let go of it by `kcpctl shards remove {name} --former`"
+
+
 def _state(shard: ListedShard, now: datetime) -> str:
     missed = [one for one in shard.homes if one.state != "present"]
     if missed and len(missed) == len(shard.homes):
         since = min((one.since for one in missed if one.since), default=now)
+        if shard.former:
+            return f"{missed[0].state} for {ago(since, now)}: another has its place; {let_go(shard.name)}"
         return f"{missed[0].state} for {ago(since, now)}; {_life(shard, now)}"
     return _life(shard, now)
 

@@ -8,6 +8,7 @@ import msgspec
 
 from kcpctl.control import ask
 from kcpctl.report import HELD, ControllerView, Endpoint, InformerView, Missed, Report, ShardView, SliceView
+from kcpctl.shardlist import let_go
 from kcpctl.spans import ago, seconds
 
 _QUIET = 90.0
@@ -60,7 +61,8 @@ def _cache(report: Report) -> str:
 
 def _missed(one: Missed, now: datetime) -> str:
     place = f"{one.kind} {one.cluster}|{one.name}" + (f" of shard {one.shard}" if one.shard else "")
-    return f"{place}  {one.state} for {ago(one.since, now)}: it {one.why}"
+    hint = f"; {let_go(one.name)}" if one.former else ""
+    return f"{place}  {one.state} for {ago(one.since, now)}: it {one.why}{hint}"
 
 
 def _shard(shard: ShardView, now: datetime) -> str:

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+import msgspec
 import pytest
 
 from controllers.entries import (
@@ -18,7 +19,7 @@ from controllers.entries import (
     Source,
     State,
 )
-from controllers.evidence import Missing, News, There, judged, parted
+from controllers.evidence import Missing, News, There, displaced, judged, parted
 from controllers.publishing import SeenShard
 from informers.api.histories import Lineage
 from informers.api.objects import Key
@@ -119,6 +120,47 @@ def test_in_one_history_the_newest_form_counts_and_another_original_is_another_o
         after = judged(before, news, LATER, home="amber")
         assert after is not None
         assert after.what == FORMER
+
+
+ANOTHER = Origin("another", "7", "another store")
+
+
+def taking_its_place(lineage: Lineage = OTHER, origin: Origin = ANOTHER, url: str = "https://another") -> There:
+    moment = Moment(lineage.store, lineage.term, "120")
+    return There(place("cache"), "another uid", SeenShard("beryl", url), moment, origin, lineage)
+
+
+def stays(state: State, news: There) -> State | None:
+    before = msgspec.structs.replace(entry("cache", state), origin=Origin("original", "90", "its store"))
+    after = displaced(before, news, LATER)
+    assert after is None or (after.what, after.place.former, after.uid) == (before.what, "original", before.uid)
+    return after.state if after else None
+
+
+def test_a_shard_that_was_lost_is_held_beside_another_that_has_taken_its_place() -> None:
+    assert stays(State.HELD, taking_its_place(SAME)) is State.HELD, "it was lost in an earlier history"
+    for lineage in (FORKED, OTHER, UNTOLD):
+        assert stays(State.PRESENT, taking_its_place(lineage)) is State.HELD, "whoever is there now was seen first"
+
+
+def test_what_is_there_takes_the_place_of_an_older_form_of_itself_or_of_what_has_its_url() -> None:
+    for state in (State.PRESENT, State.HELD):
+        for origin in (Origin("original", "95"), Origin("made anew", "95", "its store")):
+            assert stays(state, taking_its_place(origin=origin)) is None
+        assert stays(state, taking_its_place(url="https://beryl")) is None
+
+
+def test_in_one_history_another_object_is_the_newest_form_of_what_it_is_called() -> None:
+    for state in (State.PRESENT, State.LEAVING):
+        assert stays(state, taking_its_place(SAME)) is None
+
+
+def test_of_a_server_that_says_nothing_of_its_history_the_informer_knows_whether_it_is_one() -> None:
+    before = entry("cache", moment=Moment(revision="50"))
+
+    for is_unbroken in (True, False):
+        news = msgspec.structs.replace(taking_its_place(UNTOLD), is_unbroken=is_unbroken)
+        assert (displaced(before, news, LATER) is None) is is_unbroken
 
 
 @pytest.mark.parametrize("state", State)

@@ -13,7 +13,9 @@ from controllers.records import REMOVALS, Record, record_of
 from informers import ConfigurationError, Object
 from informers.tasks import background
 from kcpctl.operating import FORGET_EXPORT, REMOVE_SHARD, Removed
+from kcpctl.operating import SHARDS as LIST_SHARDS
 from kcpctl.operations import operations
+from kcpctl.shardlist import ShardList, lines
 from tests.faults import writes
 from tests.integration.asking import ask
 from tests.integration.objects import REPLICATED, export, slice_of, url_of, urls
@@ -22,8 +24,8 @@ from tests.integration.site import NEVER, ShardProcess, Site
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 
-async def remove(site: Site, by: ShardProcess, name: str, *, force: bool = False) -> Removed:
-    return await ask(site, by, REMOVE_SHARD, Removed, name=name, force=force)
+async def remove(site: Site, by: ShardProcess, name: str, *, force: bool = False, former: bool = False) -> Removed:
+    return await ask(site, by, REMOVE_SHARD, Removed, name=name, force=force, former=former)
 
 
 async def forget(site: Site, by: ShardProcess, cluster: str, name: str, *, shard: str = "", path: str = "") -> Removed:
@@ -90,6 +92,65 @@ async def test_a_shard_is_removed_although_its_segment_was_lost_with_the_cache(s
 
         assert await listing(amber) == await listing(violet) == ["amber", "violet"]
         assert amber.ours.view.held() == violet.ours.view.held() == [], "its exports are gone as well"
+
+
+# A shard whose place another one has taken
+
+
+@asynccontextmanager
+async def with_a_successor(site: Site) -> AsyncIterator[tuple[ShardProcess, ShardProcess]]:
+    """Run amber and violet, beside another azure than the one that was there before the cache was emptied."""
+    async with three(site) as (amber, violet):
+        await site.restart_cache(empty=True)
+        await site.clock.advance(20)
+        async with site.shard("successor", called="azure"):
+            await site.settle()
+            await site.clock.advance(60)
+            assert await listing(amber) == await listing(violet) == ["amber", "azure", "successor", "violet"]
+            yield amber, violet
+
+
+async def azures(site: Site, by: ShardProcess) -> dict[str, str]:
+    """Return what `kcpctl shards` says of each azure, by URL."""
+    found = await ask(site, by, LIST_SHARDS, ShardList)
+    return {line.split()[1]: line.rsplit("  ", 1)[1] for line in lines(found) if line.startswith("azure ")}
+
+
+async def test_it_is_shown_with_how_to_let_it_go(site: Site) -> None:
+    async with with_a_successor(site) as (amber, _):
+        assert await azures(site, amber) == {
+            url_of("azure"): "held for 80s: another has its place; "
+            "let go of it by `kcpctl shards remove azure --former`",
+            url_of("successor"): "alive",
+        }
+
+
+async def test_an_operator_lets_it_go_everywhere_while_the_other_one_lives(site: Site) -> None:
+    async with with_a_successor(site) as (amber, violet):
+        with pytest.raises(ConfigurationError, match="expected shard azure to have ended"):
+            await remove(site, amber, "azure")
+        done = await remove(site, amber, "azure", former=True)
+        await site.settle()
+
+        assert (done.what, done.deleted, done.recorded, done.is_alone) == ("the former shard azure", 0, 1, False)
+        for shard in (amber, violet):
+            assert await listing(shard) == ["amber", "successor", "violet"]
+            assert await azures(site, shard) == {url_of("successor"): "alive"}
+        (record,) = await records(site)
+        assert set(record.value.status.acknowledged) == {"amber", "violet", "azure"}
+        with pytest.raises(ConfigurationError, match="expected a shard azure whose place another one of that name"):
+            await remove(site, amber, "azure", former=True)
+
+
+async def test_with_the_one_that_has_its_place_now_both_are_removed(site: Site) -> None:
+    async with with_a_successor(site) as (amber, violet):
+        await site.shards["successor"].cache.go_away()
+        await site.clock.advance(20)
+
+        await remove(site, amber, "azure")
+        await site.clock.advance(5)
+
+        assert await listing(amber) == await listing(violet) == ["amber", "violet"]
 
 
 async def test_who_was_away_acts_upon_a_removal_when_it_comes_back(site: Site) -> None:

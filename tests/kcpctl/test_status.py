@@ -67,12 +67,15 @@ def test_what_is_not_there_and_counts_nevertheless_says_since_when_and_why() -> 
     missed = [
         Missed("shards", "cache", "amber", "root", "amber", "held", ago(7200), "is not listed any more"),
         Missed("apiexports", "local", "", "c1", "widgets", "held", ago(60), "is not in the local store"),
+        Missed("shards", "cache", "azure", "root", "azure", "held", ago(60), "was lost", "uid of what was there"),
     ]
 
     assert text(missed=missed).endswith(
         "held or leaving:\n"
         "  shards root|amber of shard amber  held for 2h: it is not listed any more\n"
-        "  apiexports c1|widgets  held for 60s: it is not in the local store"
+        "  apiexports c1|widgets  held for 60s: it is not in the local store\n"
+        "  shards root|azure of shard azure  held for 60s: it was lost; "
+        "let go of it by `kcpctl shards remove azure --former`"
     )
 
 

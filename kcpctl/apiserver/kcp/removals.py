@@ -50,7 +50,8 @@ def _named_after_it(obj: JSON, old: JSON | None) -> Iterator[FieldError]:
     """Check that a removal has the name by which everybody finds it."""
     del old
     name, wanted = obj["metadata"].get("name", ""), f"{obj['spec']['kind']}.{obj['spec']['name']}"
-    if name != wanted:
+    of_a_former = f"{wanted}.{obj['spec'].get('uid')}"
+    if name not in (wanted, of_a_former):
         message = f'Invalid value: "{name}": must be "{wanted}", the kind and the name in its spec'
         yield FieldError("metadata.name", "FieldValueInvalid", message)
 

@@ -40,6 +40,12 @@ async def test_only_a_cache_server_says_that_it_has_them(cache: Client) -> None:
     await storage.aclose()
 
 
+async def test_one_of_what_was_there_before_is_kept_beside_that_of_what_has_its_place(cache: Client) -> None:
+    assert (await cache.post(ROOT + REMOVALS, removal())).status == 201
+    assert (await cache.post(ROOT + REMOVALS, removal("shards.amber.u0", uid="u0"))).status == 201
+    assert (await cache.post(ROOT + REMOVALS, removal("shards.amber.u0", uid="u2"))).status == 422
+
+
 async def test_a_removal_is_shown_with_what_it_is_about_and_where_that_was(cache: Client) -> None:
     assert (await cache.post(ROOT + REMOVALS, removal())).status == 201
 
