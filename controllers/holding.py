@@ -19,6 +19,8 @@ GIVEN_UP_AFTER = 10.0
 """Seconds without a renewal after which a holder writes nothing any more."""
 SILENT_AFTER = 15.0
 """Seconds without a renewal after which others may take a segment; by their own clocks, which nobody compares."""
+UNPROVEN_FOR = SILENT_AFTER
+"""Seconds for which who found a segment empty gives way to who had it before."""
 
 
 class Holder(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -33,6 +35,8 @@ class Holder(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether it has stopped in order."""
     inherited: datetime | None = None
     """Since when the segment may hold what another store left there; None once that is adopted, or never was."""
+    unproven: bool = False
+    """Whether it found the segment empty, just now: what another had there may have been lost with the cache."""
 
     @property
     def text(self) -> str:
@@ -45,8 +49,7 @@ class Claim(Enum):
 
     OWN = "it is held by this process"
     NEXT = "it was held by an earlier process over the same store"
-    FREE = "it was released by a process over another store"
-    HELD = "it is held by a process over another store, unless that is silent"
+    HELD = "it is, or was, held by a process over another store, which may come back to it"
 
 
 class Finder(msgspec.Struct, frozen=True):
@@ -80,7 +83,7 @@ def claim(copy: Object[Any], finder: Finder) -> Claim:
         return Claim.OWN
     if _is_same_store(holder, copy, finder):
         return Claim.NEXT
-    return Claim.FREE if holder is not None and holder.released else Claim.HELD
+    return Claim.HELD
 
 
 def _is_same_store(holder: Holder | None, copy: Object[Any], finder: Finder) -> bool:
@@ -88,26 +91,3 @@ def _is_same_store(holder: Holder | None, copy: Object[Any], finder: Finder) -> 
     if holder is not None and (holder.moment.store or finder.lineage.store):
         return continuity(holder.moment, finder.lineage, finder.revision) is Continuity.SAME
     return copy.annotations.get(ORIGINAL_UID) == finder.uid
-
-
-class Watched:
-    """Another's segment, watched for whether somebody is there; only uninterrupted sight of it counts."""
-
-    def __init__(self, holder: Holder | None, now: float) -> None:
-        """Begin with what it showed first, by the watcher's monotonic clock."""
-        self._holder = holder
-        self._since: float | None = now
-
-    def shows_life(self, holder: Holder | None) -> bool:
-        """Say whether what it shows now was written since."""
-        return holder is not None and holder != self._holder
-
-    def silence(self, now: float) -> float:
-        """Return for how many seconds nothing has happened, up to now, when it is in sight."""
-        if self._since is None:
-            self._since = now
-        return now - self._since
-
-    def lose_sight(self) -> None:
-        """Count from anew: it could not be seen, nor perhaps written to."""
-        self._since = None

@@ -46,7 +46,7 @@ class Segment:
         """
         self.shard = shard
         self.is_right = is_right
-        self.lease = Lease(shard, clock=clock, is_right=is_right)
+        self.lease = Lease(shard, clock=clock, is_right=is_right, last=view.last_copy())
         self.replicators = tuple(Replicator(resource, self) for resource in REPLICATED)
         self.controllers = tuple(replicator.controller() for replicator in self.replicators)
         self.replicated: tuple[Replicated, ...] = ()
@@ -137,7 +137,7 @@ class Segment:
 
     def _take_stock(self, one: Replicated) -> None:
         """Look at the copies before anything is written to them."""
-        one.take_stock(self.lease.ended if self.lease.is_unsure else None)
+        one.take_stock(self.lease.legacy.ended if self.lease.legacy.is_unsure else None)
 
     def _of(self, resource: Resource[Any]) -> Replicated:
         return next(one for one in self.replicated if one.replicator.resource is resource)
@@ -161,7 +161,7 @@ class Segment:
             if self._is_taken:
                 self._is_taken = False
                 await self._visit_all()
-            if self.held and self.lease.is_unsure:
+            if self.held and self.lease.legacy.is_unsure:
                 await self._make_sure()
             if self.held and self.is_doubted and self._is_whole():
                 await self._lift_doubt()

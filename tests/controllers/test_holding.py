@@ -7,8 +7,9 @@ import pytest
 
 from controllers.copies import HOLDER, ORIGINAL_UID
 from controllers.entries import Moment
-from controllers.holding import Claim, Finder, Holder, Watched, claim, holder_of
+from controllers.holding import Claim, Finder, Holder, claim, holder_of
 from controllers.kinds import SHARDS
+from controllers.rivals import Watched
 from informers.api.histories import UNTOLD, Lineage
 from tests.controllers.world import made
 
@@ -35,7 +36,7 @@ CASES = {
     "one that went on where this copy ends": (held("store-a", "first", "101"), Claim.HELD),
     "one in a term that this copy never had": (held("store-a", "third", "150"), Claim.HELD),
     "one over another store": (held("store-b", "first", "50"), Claim.HELD),
-    "one over another store that has stopped": (held("store-b", "first", "50", released=True), Claim.FREE),
+    "one over another store that has stopped": (held("store-b", "first", "50", released=True), Claim.HELD),
     "one over a store that says nothing": (held("", "", "50"), Claim.HELD),
 }
 

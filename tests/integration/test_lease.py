@@ -1,5 +1,8 @@
 """A shard's segment of the cache is written by one process at a time, and what it lacks is not taken for deleted."""
 
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager as AsyncContextManager
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -9,7 +12,7 @@ from controllers.holding import holder_of
 from controllers.kinds import EXPORTS, SHARDS, SLICES
 from informers import ConfigurationError, Object
 from tests.faults import writes
-from tests.integration.objects import export, published, slice_of, urls
+from tests.integration.objects import export, published, slice_of, url_of, urls
 from tests.integration.site import ShardProcess, Site
 
 REFUSED = (
@@ -76,6 +79,126 @@ async def test_a_second_process_that_began_without_the_cache_ends_when_the_cache
         await site.settle()
 
         assert await impostor(site, seconds=3600) == []
+
+
+async def test_a_process_that_restarts_has_its_segment_whoever_came_meanwhile(site: Site) -> None:
+    written_by: list[str] = []
+    async with site.shard("amber") as amber:
+        await amber.client.create(EXPORTS, export())
+        await site.settle()
+
+    async def run() -> None:
+        async with site.shard("impostor", called="amber") as other:
+            await other.client.create(EXPORTS, export("other"))
+            await site.clock.advance(14)
+            async with site.shard("amber") as again:
+                await again.client.create(EXPORTS, export("later"))
+                try:
+                    await site.clock.advance(14)
+                finally:
+                    written_by.extend(written(other))
+
+    with pytest.raises(ConfigurationError) as refused:
+        await run()
+
+    assert str(refused.value) == REFUSED
+    assert written_by == []
+    assert await copied(site) == {"widgets", "later"}
+
+
+# Two processes of one name, and an emptied cache
+
+
+async def taken_from_amber(
+    site: Site, *, after: float, returns: Callable[[ShardProcess], AsyncContextManager[object]]
+) -> None:
+    """Have an impostor take amber's segment of an emptied cache, and amber hear of it so much later."""
+    async with site.shard("impostor", called="amber") as other:
+        await other.client.create(EXPORTS, export("other"))
+        await site.clock.advance(after)
+        assert other.ours.segment is not None
+        assert other.ours.segment.held
+        assert await copied(site) == {"other"}
+        async with returns(other):
+            await site.clock.advance(14)
+
+
+def continuing(amber: ShardProcess) -> Callable[[ShardProcess], AsyncContextManager[object]]:
+    """Have amber, which nothing has reached, hear of everything again."""
+
+    @asynccontextmanager
+    async def returns(_: ShardProcess) -> AsyncIterator[None]:
+        amber.cache.release()
+        yield
+
+    return returns
+
+
+@pytest.mark.parametrize("after", [2.0, 12.0], ids=["while it may still write", "once it may not"])
+async def test_who_takes_a_segment_that_was_lost_gives_way_to_who_had_it(site: Site, after: float) -> None:
+    async with site.shard("violet") as violet:
+
+        async def run() -> None:
+            async with site.shard("amber") as amber:
+                await amber.client.create(EXPORTS, export())
+                await violet.client.create(SLICES, slice_of(path=amber.workspace))
+                await site.clock.advance(60)
+                amber.cache.hold()
+                await site.restart_cache(empty=True)
+                await taken_from_amber(site, after=after, returns=continuing(amber))
+
+        with pytest.raises(ConfigurationError, match=r"https://amber\.example\.com"):
+            await run()
+
+        await site.settle()
+        assert await copied(site) == {"widgets"}
+        assert [entry for entry in violet.ours.view.held() if entry.place.kind == "shards"] == []
+        [shard] = [one for one in violet.ours.view.shards().seen if one.name == "amber"]
+        assert shard.url == url_of("amber")
+    lost = [url for url in site.losses() if "impostor" not in url]
+    assert lost == [], "amber's URLs were there all the time"
+
+
+@pytest.mark.parametrize("is_killed", [True, False], ids=["killed", "stopped"])
+async def test_so_it_does_to_a_process_that_restarts_over_the_same_store(site: Site, is_killed: bool) -> None:
+    async with site.shard("amber", is_killed=is_killed) as amber:
+        await amber.client.create(EXPORTS, export())
+        await site.settle()
+    await site.restart_cache(empty=True)
+
+    with pytest.raises(ConfigurationError, match=r"https://amber\.example\.com"):
+        await taken_from_amber(site, after=10, returns=lambda _: site.shard("amber"))
+
+    async with site.shard("amber") as again:
+        await site.settle()
+        assert await copied(site) == {"widgets"}
+        assert again.ours.segment is not None
+        assert not again.ours.segment.is_doubted
+
+
+async def test_after_fifteen_seconds_it_keeps_the_segment_and_the_others_url_is_held_until_somebody_lets_it_go(
+    site: Site,
+) -> None:
+    async with site.shard("violet") as violet:
+        await violet.client.create(EXPORTS, export("far"))
+        await violet.client.create(SLICES, slice_of("far", export="far"))
+        async with site.shard("amber"):
+            await site.settle()
+        await site.restart_cache(empty=True)
+
+        async with site.shard("impostor", called="amber"):
+            await site.clock.advance(21)
+
+            async def late() -> None:
+                async with site.shard("amber"):
+                    await site.clock.advance(14)
+
+            with pytest.raises(ConfigurationError, match=r"https://impostor\.example\.com"):
+                await late()
+            await site.settle()
+            far = published(violet.workspace, "amber", "impostor", "violet", export="far")
+            assert urls(await violet.client.get(SLICES, "far")) == far
+    assert site.losses() == []
 
 
 async def test_of_two_that_begin_over_an_empty_cache_one_ends_before_it_replicates_anything(site: Site) -> None:
@@ -157,18 +280,19 @@ async def test_another_store_takes_over_a_silent_segment_after_fifteen_seconds_a
     assert site.losses() == []
 
 
-async def test_a_segment_that_was_released_is_taken_at_once(site: Site) -> None:
-    async with site.shard("amber"):
-        await site.settle()
-    site.lose_store("amber")
+async def test_a_segment_that_was_released_is_taken_at_once_by_the_same_store_and_later_by_another(site: Site) -> None:
+    """Who has stopped in order may be about to start again."""
+    for seconds in (0, 15):
+        async with site.shard("amber") as again:
+            began = site.clock.monotonic()
+            await again.client.create(EXPORTS, export(f"export-{seconds}"))
+            await site.settle()
 
-    async with site.shard("amber") as again:
-        began = site.clock.monotonic()
-        await site.settle()
-
-        assert again.ours.segment is not None
-        assert again.ours.segment.held
-        assert site.clock.monotonic() == began
+            assert again.ours.segment is not None
+            assert again.ours.segment.held
+            assert site.clock.monotonic() == began + seconds
+            assert f"export-{seconds}" in await copied(site)
+        site.lose_store("amber")
 
 
 async def test_a_process_over_the_same_store_takes_over_at_once_from_one_that_was_killed(site: Site) -> None:
