@@ -4,13 +4,14 @@ Conditions, reasons and messages are those of kcp v0.11. What differs on purpose
 could not be reached (controllers.publishing), and a malformed selector waits for its Partition to change.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
 import msgspec
 
+from controllers.departures import Departures
 from controllers.entries import Reference
 from controllers.evidence import LOST
 from controllers.kinds import LOGICAL_CLUSTERS, PARTITIONS, SLICES, Partition, Slice
@@ -82,6 +83,8 @@ class EndpointSlices:
     known: Sightings
     partitions: Resource[Partition] = PARTITIONS
     """Partitions as the local server wants them asked for: a real kcp wants an identity across clusters."""
+    deleted: Container[Key] = frozenset()
+    """Partitions that were deleted before our eyes."""
 
     async def __call__(self, obj: Object[Slice], cluster: Cluster) -> Result | None:
         """Say which endpoints the slice should publish; absence is never taken for deletion."""
@@ -136,8 +139,12 @@ class EndpointSlices:
         return selector
 
     def _without_partition(self, obj: Object[Slice], wish: _Wish, published: Sequence[str]) -> None:
-        """Empty a slice whose partition is not there, unless the local store may have lost it."""
-        if published and self.known.local_is_doubted:
+        """Empty a slice whose partition is not there, unless the local store may have lost it.
+
+        What was seen to be deleted in a store was not lost by it, doubted or not.
+        """
+        key = Key("", obj.cluster, "", spec_of(obj).partition)
+        if published and self.known.local_is_doubted and key not in self.deleted:
             what = f"Partition {obj.cluster}|{spec_of(obj).partition}"
             held = Held(what, f"it {LOST}", self.known.standing.doubted_since)
             wish.set(urls_condition(URLS_READY, Decision(()), wish.find(URLS_READY), wish.now, cause=held))
@@ -177,6 +184,7 @@ def endpoint_slices(view: View, *, partitions: Resource[Partition] = PARTITIONS)
 
     `partitions` is the resource as the local server wants it asked for.
     """
+    departures = Departures(ByIndex(PARTITION_INDEX, own_key))
     return controller(
         SLICES,
         name="apiexportendpointslice",
@@ -184,8 +192,8 @@ def endpoint_slices(view: View, *, partitions: Resource[Partition] = PARTITIONS)
         watches=[
             Listen(view.export_changes, to=slices_of, ready=view.ready),
             Listen(view.shard_changes, to=every_key, ready=view.ready),
-            Watch(partitions, to=ByIndex(PARTITION_INDEX, own_key)),
+            Watch(partitions, to=departures, careful=True),
         ],
         reads=[Read(LOGICAL_CLUSTERS, indexers={REFERENCE_INDEX: names_of_cluster})],
         workers=16,
-    )(EndpointSlices(view.sightings, partitions))
+    )(EndpointSlices(view.sightings, partitions, departures))

@@ -339,6 +339,37 @@ async def test_a_partition_missing_from_a_doubted_local_store_takes_nothing_away
         assert await listed(amber) == []
 
 
+async def test_a_partition_deleted_in_a_doubted_local_store_before_our_eyes_takes_its_endpoints_along(
+    site: Site,
+) -> None:
+    async with site.shard("amber", labels=("region=eu",)) as amber:
+        restore = await site.back_up("amber")
+        await amber.client.create(EXPORTS, export("later"))
+        await site.settle()
+
+    restore()
+    async with site.shard("amber", labels=("region=eu",)) as amber:
+        await amber.client.create(EXPORTS, export())
+        await amber.client.create(PARTITIONS, partition(region="eu"))
+        await amber.client.create(SLICES, slice_of(partition="europe"))
+        await site.settle()
+        assert amber.ours.view.local_is_doubted
+        assert await listed(amber) == published(amber.workspace, "amber")
+
+        for is_cut in (False, True):
+            await amber.client.create(PARTITIONS, partition("asia", region="eu"))
+            await amber.client.patch(SLICES, "widgets", {"spec": {"partition": "asia"}})
+            await site.settle()
+            assert await listed(amber) == published(amber.workspace, "amber"), "what is made again counts again"
+
+            if is_cut:
+                await amber.local.cut()
+            await amber.client.delete(PARTITIONS, "asia")
+            await site.settle()
+            assert await listed(amber) == []
+            assert conditions(await found(amber))["PartitionValid"] == ("False", "PartitionInvalidReference")
+
+
 # What people say
 
 
