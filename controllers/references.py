@@ -1,11 +1,11 @@
-"""Indexes over what names what: slices by their exports and partitions, exports by what slices call them."""
+"""Indexes over what names what: slices by their exports and partitions, logical clusters by their names."""
 
 from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
-from controllers.kinds import Export, Slice, SliceSpec
+from controllers.kinds import Slice, SliceSpec
 from informers.api.objects import PATH, Object
 
 EXPORT_INDEX = "export"
@@ -35,13 +35,6 @@ def partition_of_slice(obj: Object[Slice]) -> Iterable[str]:
     """Index a slice by its partition, if it has one: `cluster|name`."""
     partition = obj.value.spec.partition
     return (f"{obj.cluster}|{partition}",) if partition else ()
-
-
-def references_to_export(obj: Object[Export]) -> Iterable[str]:
-    """Index an export by everything that a slice may call it: `path:name` and `cluster:name`."""
-    path = obj.annotations.get(PATH, "")
-    own = f"{obj.cluster}:{obj.name}"
-    return (f"{path}:{obj.name}", own) if path and path != obj.cluster else (own,)
 
 
 def names_of_cluster(obj: Object[Any]) -> Iterable[str]:

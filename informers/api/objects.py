@@ -18,7 +18,6 @@ SHARD = "kcp.io/shard"
 PATH = "kcp.io/path"
 """Annotation with the canonical path of an object's workspace."""
 
-NO_LABELS: Mapping[str, str] = MappingProxyType({})
 _EMPTY: dict[str, str] = {}
 
 

@@ -103,11 +103,6 @@ class World:
         for end in list(self._watches.pop(served, ())):
             end()
 
-    def end_watches(self) -> None:
-        """End all watches: the server is going away."""
-        for served in list(self._watches):
-            self.retire(served)
-
     def watching(self, served: Served, end: Callable[[], None]) -> None:
         """Have `end` called, once, when the kind is retired."""
         self._watches.setdefault(served, {})[end] = None

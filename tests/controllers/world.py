@@ -15,7 +15,7 @@ from controllers.feeding import counts, read
 from controllers.judging import Draft
 from controllers.keeping import Changes, Kept, Standing
 from controllers.kinds import EXPORTS, LOGICAL_CLUSTERS, PARTITIONS, SHARDS, SLICES
-from controllers.references import REFERENCE_INDEX, names_of_cluster, references_to_export
+from controllers.references import REFERENCE_INDEX, names_of_cluster
 from controllers.sightings import Sightings
 from informers.api.decoding import Reader
 from informers.api.objects import Object
@@ -66,10 +66,7 @@ class Knowledge:
     """Whether the cache has synced in this process."""
 
     def __post_init__(self) -> None:
-        indexers: dict[str, dict[str, Any]] = {
-            str(EXPORTS): {REFERENCE_INDEX: references_to_export},
-            str(LOGICAL_CLUSTERS): {REFERENCE_INDEX: names_of_cluster},
-        }
+        indexers: dict[str, dict[str, Any]] = {str(LOGICAL_CLUSTERS): {REFERENCE_INDEX: names_of_cluster}}
         self.stores = {
             (server, str(resource)): Store({"cluster": by_cluster, **indexers.get(str(resource), {})})
             for server in ("local", "cache")

@@ -191,7 +191,6 @@ class OnDisk:
         self._app = ApiServer(plain.mounts, Authentication())
         await plain.load()
         await self._running.enter_async_context(background(plain.run()))
-        self._running.callback(plain.world.end_watches)
 
     async def stop(self) -> None:
         """Let nobody reach it, and end it."""

@@ -40,7 +40,6 @@ class OurServer:
         self._app = ApiServer(self._plain.mounts, Authentication())
         await self._plain.load()
         await self._running.enter_async_context(background(self._plain.run()))
-        self._running.callback(self._plain.world.end_watches)
 
     async def __call__(self, incoming: Incoming) -> Answer:
         """Answer as the server that runs now."""
