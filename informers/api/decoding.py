@@ -6,10 +6,11 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from informers.api.errors import DecodeError, Status
+from informers.api.errors import DecodeError
 from informers.api.objects import _EMPTY, Key, Object
 from informers.api.peeking import Path, Peek, Peeker
 from informers.api.resources import Resource
+from informers.api.status import Status
 
 T = TypeVar("T")
 

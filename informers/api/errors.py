@@ -21,44 +21,11 @@ InformersError
 └── TerminalError            a reconciler says: trying again is no use
 """
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import msgspec
 
-
-class Cause(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One entry of a Status' details.causes."""
-
-    reason: str = ""
-    message: str = ""
-    field: str = ""
-
-
-class StatusDetails(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """A Status' details."""
-
-    name: str = ""
-    group: str = ""
-    kind: str = ""
-    uid: str = ""
-    causes: list[Cause] = []
-    retry_after_seconds: int = 0
-
-
-class _StatusMetadata(msgspec.Struct, frozen=True, omit_defaults=True):
-    resource_version: str = msgspec.field(name="resourceVersion", default="")
-    continue_: str = msgspec.field(name="continue", default="")
-
-
-class Status(msgspec.Struct, frozen=True, rename="camel"):
-    """A server's verdict, as Kubernetes servers put it into failed answers and ERROR events."""
-
-    status: str = "Failure"
-    message: str = ""
-    reason: str = ""
-    code: int = 0
-    details: StatusDetails | None = None
-    metadata: _StatusMetadata = _StatusMetadata()
+from informers.api.status import Status
 
 
 class InformersError(Exception):
@@ -289,12 +256,3 @@ def is_kind(error: BaseException, *kinds: type[BaseException]) -> bool:
     if isinstance(error, BaseExceptionGroup):
         return all(is_kind(inner, *kinds) for inner in error.exceptions)
     return isinstance(error, kinds)
-
-
-def as_json(status: Status) -> dict[str, Any]:
-    """Return the Status as Kubernetes prints it: kind and apiVersion first, empty fields left out."""
-    body: dict[str, Any] = {"kind": "Status", "apiVersion": "v1"}
-    for name, value in msgspec.to_builtins(status).items():
-        if value not in ("", None, 0) or name == "metadata":
-            body[name] = value
-    return body

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from informers.api.clusters import WILDCARD
-from informers.api.errors import Ambiguous, Incomplete, NotFound, NotSynced, Status, StatusDetails
+from informers.api.errors import Ambiguous, Incomplete, NotFound, NotSynced
 from informers.api.objects import Object
 from informers.api.resources import Resource
 from informers.api.selectors import LabelSelector
+from informers.api.status import Status, StatusDetails
 from informers.cache.indexers import CLUSTER, NAMESPACE, OWNER_UID, by_owner_uid
 from informers.cache.store import Store
 

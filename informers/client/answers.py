@@ -7,7 +7,8 @@ from typing import TypeVar
 import msgspec
 from multidict import MultiMapping
 
-from informers.api.errors import DecodeError, Status, api_error, error_from_answer
+from informers.api.errors import DecodeError, api_error, error_from_answer
+from informers.api.status import Status
 from informers.client.transport import Request, Response, Transport
 
 R = TypeVar("R")

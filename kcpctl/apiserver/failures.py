@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from informers.api.errors import Cause, Status, StatusDetails
+from informers.api.status import Cause, Status, StatusDetails
 from kcpctl.apiserver.field_errors import MOST_TOLD
 from kcpctl.apiserver.served import FieldError, Served
 

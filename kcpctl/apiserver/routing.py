@@ -4,7 +4,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from informers.api.errors import StatusDetails
+from informers.api.status import StatusDetails
 from kcpctl.apiserver.call import WILDCARD, Query, Scope
 from kcpctl.apiserver.failures import (
     Failure,

@@ -13,9 +13,9 @@ from informers.api.errors import (
     InformersError,
     NotFound,
     ServiceUnavailable,
-    Status,
     Unauthorized,
 )
+from informers.api.status import Status
 from informers.client.addresses import Scope
 from informers.client.config import ServerConfig
 from informers.client.credentials import Anonymous

@@ -12,9 +12,10 @@ import structlog
 
 from controllers import records
 from controllers.entries import Removal
-from informers.api.errors import ConnectionRefused, Forbidden, Status
+from informers.api.errors import ConnectionRefused, Forbidden
 from informers.api.objects import Key
 from informers.api.resources import Collection, Resource
+from informers.api.status import Status
 from informers.cache import facts as cache
 from informers.cache.recovery import Action, Phase, Trouble
 from informers.client.records import WarningReceived

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from informers.api.errors import StatusDetails
 from informers.api.selectors import FieldSelector, SelectorError
+from informers.api.status import StatusDetails
 from kcpctl.apiserver.call import Query
 from kcpctl.apiserver.exchange import ANONYMOUS, Incoming, User
 from kcpctl.apiserver.failures import Failure, failure, not_built

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import msgspec
 
-from informers.api.errors import StatusDetails
+from informers.api.status import StatusDetails
 from kcpctl.apiserver.call import Query
 from kcpctl.apiserver.failures import Failure, failure
 

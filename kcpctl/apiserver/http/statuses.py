@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from informers.api.errors import Status
+from informers.api.status import Status
 from kcpctl.apiserver.failures import Failure
 
 _encode = msgspec.json.Encoder().encode

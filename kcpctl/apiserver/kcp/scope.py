@@ -4,7 +4,7 @@ import re
 from urllib.parse import unquote
 
 from informers.api.clusters import SEPARATOR, is_name, is_path
-from informers.api.errors import StatusDetails
+from informers.api.status import StatusDetails
 from kcpctl.apiserver.call import WILDCARD, Scope
 from kcpctl.apiserver.failures import Failure, bad_request, failure
 from kcpctl.apiserver.kcp.clusters import Clusters

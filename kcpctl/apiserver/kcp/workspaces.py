@@ -6,7 +6,7 @@ from datetime import UTC
 from uuid import uuid4
 
 from informers.api.clusters import SEPARATOR, is_path, join, new_name, shard_hash, split
-from informers.api.errors import StatusDetails
+from informers.api.status import StatusDetails
 from kcpctl.apiserver import stored
 from kcpctl.apiserver.builtin.bootstrap import ensure_namespace
 from kcpctl.apiserver.call import Scope

@@ -1,6 +1,6 @@
 """Namespaces and what is in them: nothing is created in one that is missing or going away."""
 
-from informers.api.errors import Cause
+from informers.api.status import Cause
 from kcpctl.apiserver import stored
 from kcpctl.apiserver.failures import forbidden, not_found
 from kcpctl.apiserver.keys import object_key

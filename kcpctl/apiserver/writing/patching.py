@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from informers.api.errors import Cause, StatusDetails
+from informers.api.status import Cause, StatusDetails
 from kcpctl.apiserver.call import Call
 from kcpctl.apiserver.failures import Failure, bad_request, failure, untyped
 from kcpctl.apiserver.gotext import as_json, plain, quote

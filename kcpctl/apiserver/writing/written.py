@@ -2,7 +2,7 @@
 
 import msgspec
 
-from informers.api.errors import StatusDetails
+from informers.api.status import StatusDetails
 from kcpctl.apiserver.reading import ListResult
 from kcpctl.apiserver.served import JSON, Served
 

@@ -12,16 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from informers.api.decoding import Page, Reader, WatchEvent
-from informers.api.errors import (
-    ConnectionRefused,
-    Disconnected,
-    InformersError,
-    Status,
-    StatusDetails,
-    api_error,
-)
+from informers.api.errors import ConnectionRefused, Disconnected, InformersError, api_error
 from informers.api.histories import UNTOLD, Lineage, Told, untold
 from informers.api.resources import Collection
+from informers.api.status import Status, StatusDetails
 from informers.clock import VirtualClock
 from tests.informers.cache.making import body
 

@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from informers.api.errors import Cause, Conflict, Status, StatusDetails, TerminalError, api_error
+from informers.api.errors import Conflict, TerminalError, api_error
 from informers.api.objects import Key, Object
+from informers.api.status import Cause, Status, StatusDetails
 from informers.cache.listers import Lister
 from informers.cache.slices import Slices
 from informers.cache.store import Store

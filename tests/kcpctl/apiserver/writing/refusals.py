@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from informers.api.errors import Status
+from informers.api.status import Status
 from kcpctl.apiserver.failures import Failure
 
 
