@@ -44,6 +44,14 @@ class Holder(msgspec.Struct, frozen=True, omit_defaults=True):
         return msgspec.json.encode(self).decode()
 
 
+class Taken(msgspec.Struct, frozen=True):
+    """Told when a segment is held again, or that it holds more than was sure: all of it has to be compared."""
+
+    shard: str
+    inherited: datetime | None
+    """Since when it may hold what another store left there; None where it does not, or that is unsure."""
+
+
 class Claim(Enum):
     """What a process may do about a segment that it finds in the cache."""
 

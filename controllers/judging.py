@@ -19,7 +19,7 @@ from controllers.evidence import (
     returned,
 )
 from controllers.keeping import Changes, Standing
-from controllers.sightings import Sightings
+from controllers.sightings import Sightings, has_twin
 from informers.api.errors import InformersError
 from informers.api.histories import Lineage
 from informers.cache.histories import Continuity
@@ -129,15 +129,8 @@ class Draft:
         found = continuity(entry.moment, lineage, revision)
         if found is Continuity.NEW or (found is Continuity.UNPROVEN and not is_same):
             self.change(entry.place, held(entry, self._now, ABSENT))
-        elif not self.has_twin(entry):
+        elif not has_twin(entry, map(self.get, self._all_named(entry.place.name)), self._known.home):
             self.change(entry.place, None)
-
-    def has_twin(self, entry: Entry) -> bool:
-        """Say whether another shard has an object of the same kind, cluster and name."""
-        home = self._known.home
-        places = self._all_named(entry.place.name)
-        others = [self.get(place) for place in places if place.shard(home) != entry.place.shard(home)]
-        return any(one is not None and one.state is State.PRESENT for one in others)
 
     # What people say
 

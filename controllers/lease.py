@@ -11,35 +11,20 @@ from asyncio import Event
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
-import msgspec
-
+from controllers.claiming import NOTHING, Claimant
 from controllers.copies import HOLDER
 from controllers.entries import Origin
-from controllers.holding import (
-    RENEWED_EVERY,
-    Claim,
-    Finder,
-    Holder,
-    claim,
-    holder_of,
-)
+from controllers.holding import RENEWED_EVERY, Finder, Holder, Taken, holder_of
 from controllers.kinds import Shard
 from controllers.leasenote import LeaseNote
 from controllers.legacy import Legacy
 from controllers.names import ROOT
 from controllers.rivals import Rivals
 from controllers.tenure import Tenure
-from informers.api.errors import (
-    ApiError,
-    Conflict,
-    DecodeError,
-    InformersError,
-    NotFound,
-    TransportError,
-)
+from informers.api.errors import ApiError, Conflict, DecodeError, InformersError, NotFound, TransportError
 from informers.api.objects import Object
 from informers.cache.informer import SharedInformer
 from informers.cache.notices import Notice
@@ -49,20 +34,14 @@ from informers.clock import Clock, SystemClock
 from informers.runtime.channels import Channel
 from informers.tasks import first
 
+T = TypeVar("T")
+
 _SYSTEM = SystemClock()
 _PAUSE = 1.0
 """Seconds between two looks at a segment that is not held, or cannot be reached."""
 _RELEASED_WITHIN = 1.0
 """Seconds that a stop may take for it."""
 _FAILURES = (ApiError, TransportError, DecodeError)
-
-
-class Taken(msgspec.Struct, frozen=True):
-    """Told when a segment is held again, or that it holds more than was sure: all of it has to be compared."""
-
-    shard: str
-    inherited: datetime | None
-    """Since when it may hold what another store left there; None where it does not, or that is unsure."""
 
 
 class Lease:
@@ -100,6 +79,7 @@ class Lease:
         self._is_right = is_right
         self._tenure = Tenure(process or str(uuid4()), clock, last or Origin())
         self._note: LeaseNote | None = None
+        self._claimant: Claimant | None = None
         self._rv = ""
         self._rivals = Rivals(shard, clock)
         self._is_closing = False
@@ -111,7 +91,8 @@ class Lease:
 
         The client is one of the cluster root in the shard's segment.
         """
-        self._note = LeaseNote(self.shard, client, home)
+        self._note = note = LeaseNote(self.shard, client, home)
+        self._claimant = Claimant(note, self._tenure, self._rivals, self.legacy, self._clock)
         copies.add_handler(self._hear, name="lease")
 
     # What is known
@@ -198,46 +179,27 @@ class Lease:
         own = self._own()
         if own is None:
             return  # registration makes it
-        copy = await self._at_work().find()
-        if copy is None:
-            await self._look_at_nothing(own)
+        rv = await self._at_work(self._claimant).look()
+        if rv is None:
             return
-        holder, found = holder_of(copy), claim(copy, self._finder())
-        if found is Claim.HELD and not self._may_take(copy, holder):
-            return
-        if found is Claim.NEXT and (holder is not None or self.holder is None):
-            self.legacy.follow(holder, self._at_work().lineage, self._clock.now())
-        await self._write(copy.rv)
+        if rv != NOTHING:
+            await self._write(rv)
+        elif self._is_right(own):  # else registration makes it so, and nobody is to see it as it is
+            await self._make(own)
 
-    def _may_take(self, copy: Object[Shard], holder: Holder | None) -> bool:
-        """Say whether another's segment may be taken; raises `ConfigurationError` when the other one has it to keep.
+    # Writing
 
-        One that was lost with the cache, and taken by another since, is taken back, with nothing of earlier stores.
-        """
-        if holder is not None and holder.unproven and self._tenure.is_by_right(self._finder()):
-            return True
-        if not self._rivals.is_silent(copy):
-            return False
-        self.legacy.take_over(self._clock.now())
-        return True
-
-    async def _look_at_nothing(self, own: Object[Shard]) -> None:
-        """Take a segment that nobody has, unless somebody had it until now, who may come back to it first."""
-        if self._rivals.may_return():
-            return
-        if not self._is_right(own):
-            return  # registration makes it so, and nobody is to see it as it is
+    async def _make(self, own: Object[Shard]) -> None:
+        """Make the Shard's copy, and have the segment by that."""
         began = self._clock.monotonic()
         self._tenure.begin(self._finder())
         holder = self._renewed()
-        self._hold(holder, await self._at_work().make(own, holder), began)
-
-    # Writing
+        self._hold(holder, await self._at_work(self._note).make(own, holder), began)
 
     async def _write(self, rv: str) -> None:
         """Say upon the copy at that revision that the segment is held; raises `Conflict` when it has changed."""
         began, holder = self._clock.monotonic(), self._renewed()
-        self._hold(holder, await self._at_work().write(rv, holder), began)
+        self._hold(holder, await self._at_work(self._note).write(rv, holder), began)
 
     def _hold(self, holder: Holder, rv: str, began: float) -> None:
         """Have the segment, as of the moment before it was asked for."""
@@ -255,7 +217,7 @@ class Lease:
 
     async def _release(self) -> None:
         if self._rv:
-            await self._at_work().write(self._rv, self._tenure.released(self._finder().moment, self.legacy))
+            await self._at_work(self._note).write(self._rv, self._tenure.released(self._finder().moment, self.legacy))
 
     def _renewed(self) -> Holder:
         return self._tenure.next(self._finder().moment, self.legacy)
@@ -276,12 +238,12 @@ class Lease:
             self._wake.set()
 
     def _finder(self) -> Finder:
-        return self._at_work().finder(self._tenure.process)
+        return self._at_work(self._note).finder(self._tenure.process)
 
     def _own(self) -> Object[Shard] | None:
         """Return the Shard at home."""
         return self._note.own() if self._note is not None else None
 
-    def _at_work(self) -> LeaseNote:
-        assert self._note is not None  # told before it runs
-        return self._note
+    def _at_work(self, part: T | None) -> T:
+        assert part is not None  # told before it runs
+        return part

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
+from controllers.holding import Taken
 from controllers.kinds import SHARDS
-from controllers.lease import Lease, Taken
+from controllers.lease import Lease
 from controllers.names import CACHE, ROOT
 from controllers.replication import REPLICATED, Replicator
 from controllers.stock import Replicated

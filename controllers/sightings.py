@@ -138,6 +138,10 @@ class Sightings:
         """Return the places of everything that is called that."""
         return self._named.get(name, ())
 
+    def has_twin(self, entry: Entry) -> bool:
+        """Say whether another shard has an object of the same kind, cluster and name."""
+        return has_twin(entry, map(self.get, self.named(entry.place.name)), self.home)
+
     def __iter__(self) -> Iterator[Entry]:
         """Go through everything that is remembered."""
         for entries in self._entries.values():
@@ -221,6 +225,12 @@ class Sightings:
     def _preference(self, entry: Entry) -> tuple[bool, bool, bool, Key]:
         """Order twins: one that is there; one stored at the very shard that it names; the local one; by key."""
         return (entry.state is not State.PRESENT, not self._is_at_home(entry), entry.source != "local", entry.key)
+
+
+def has_twin(entry: Entry, called: Iterable[Entry | None], home: str) -> bool:
+    """Say whether one of those that are called the same is there, and stored at another shard than the entry."""
+    shard = entry.place.shard(home)
+    return any(one is not None and one.state is State.PRESENT and one.place.shard(home) != shard for one in called)
 
 
 def _once(seen: Iterable[SeenShard]) -> Iterator[SeenShard]:

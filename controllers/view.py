@@ -4,7 +4,7 @@ It remembers each object as last seen, durably, and judges what becomes known by
 """
 
 from asyncio import Event
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -71,14 +71,15 @@ class View:
         """Told after each group of news, malformed objects included."""
         self.home = home
         self._clock = clock
-        self._beginning = Beginning((entry.place for entry in self.sightings), clock, patience)
+        places = (entry.place for entry in self.sightings)
+        self._beginning = Beginning(places, clock, patience, is_complete=lambda: self.complete)
         self._home_store = HomeStore(is_new=is_new_store)
         self._observe = observe
         self._feeds: list[Feed] = []
         self._inbox = Inbox()
         self._slices = Slices()
         self._judging = False
-        self._settling = Settling(removal_settle, clock, has_twin=self._has_twin, settled=self._settle)
+        self._settling = Settling(removal_settle, clock, has_twin=self.sightings.has_twin, settled=self._settle)
         self._telling = Telling(
             removal_settle, clock, tell=self._tell, known=self.sightings.get, waited=lambda: observe(Judged(Changes()))
         )
@@ -164,8 +165,8 @@ class View:
 
     async def run(self) -> None:
         """Judge news as they come, until cancelled; to run beside the Manager whose informers feed it."""
-        hurry = self._beginning.hurry(self._feeds, is_complete=lambda: self.complete)
-        async with background(self._settling.run(self._feeds), hurry, *map(self._await_first_state, self._feeds)):
+        beginning = self._beginning.jobs(self._feeds, hear=self.hear, tell=self._inbox.tell)
+        async with background(self._settling.run(self._feeds), *beginning):
             self._settling.look()
             try:
                 while True:
@@ -208,7 +209,7 @@ class View:
         self._telling.changed(before, changes.entries, (pair for gone in changes.gone for pair in gone.references))
         if kinds := frozenset(place.kind for place in (*changes.entries, *draft.malformed)):
             self.changes.send(kinds)
-        self._beginning.open_when_ready(self._feeds, is_complete=self.complete)
+        self._beginning.open_when_ready(self._feeds)
         self._observe(Judged(changes))
 
     def _tell(self, shards: bool, exports: frozenset[Reference]) -> None:
@@ -236,12 +237,6 @@ class View:
             return 0
 
         self._inbox.order(order)
-
-    def _has_twin(self, entry: Entry) -> bool:
-        return Draft(self.sightings, self._clock.now()).has_twin(entry)
-
-    def _await_first_state(self, feed: Feed) -> Coroutine[Any, Any, None]:
-        return self._beginning.await_first_state(feed, hear=self.hear, tell=self._inbox.tell)
 
     # What is still to be done
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from controllers import records
 from controllers.entries import Removal
+from controllers.holding import Taken
 from controllers.keeping import NotKept
-from controllers.lease import Taken
 from informers.api.errors import TransportError
 from informers.api.objects import Key
 from informers.cache import facts as cache
