@@ -1,29 +1,28 @@
 """The verbs: what one can ask of a server, scoped to one logical cluster."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
 import msgspec
 
 from informers.api.decoding import Page, Reader, WatchEvent
-from informers.api.errors import ConfigurationError, DecodeError
+from informers.api.errors import DecodeError
 from informers.api.histories import Told, untold
-from informers.api.objects import Key, Object
+from informers.api.objects import Object
 from informers.api.resources import Collection, Resource
 from informers.client import writing
 from informers.client.addresses import Place, object_path, path, place_of
-from informers.client.answers import fetch, is_status, whole
+from informers.client.answers import fetch, whole
 from informers.client.bodies import Body, Patch, PatchKind
 from informers.client.calls import CALL, Calls
-from informers.client.heeding import warnings_in
 from informers.client.hints import explaining
-from informers.client.paging import all_pages, list_query, page_of, whole_list
+from informers.client.paging import all_pages, list_query, page_of, pager, whole_list
 from informers.client.records import Write
 from informers.client.telling import Telling
-from informers.client.transport import Response, Timeouts
+from informers.client.transport import Timeouts
 from informers.client.watching import opened_watch, watch_query
-from informers.client.writing import Sending
+from informers.client.writer import Writer, refuse_wild
 
 T = TypeVar("T")
 
@@ -77,7 +76,7 @@ class Client(msgspec.Struct, frozen=True):
         Raises `DecodeError` when one of them cannot be read; `pages` sets such objects aside.
         """
         collection = self._collection(resource, namespace, selector, fields)
-        found = await whole_list(self._pager(collection, limit))
+        found = await whole_list(pager(self.calls, self.place, collection, limit=limit))
         for malformed in (one for page in found for one in page.malformed):
             raise DecodeError(f"expected {resource.plural} only, found {malformed.key}: {malformed.error}")
         return [obj for page in found for obj in page.objects]
@@ -86,7 +85,8 @@ class Client(msgspec.Struct, frozen=True):
         self, resource: Resource[T], *, namespace: str = "", selector: str = "", fields: str = "", limit: int = 500
     ) -> AsyncIterator[Page[T]]:
         """Yield the list page by page as it is needed; raises `Expired` when that takes longer than history lasts."""
-        return all_pages(self._pager(self._collection(resource, namespace, selector, fields), limit))
+        collection = self._collection(resource, namespace, selector, fields)
+        return all_pages(pager(self.calls, self.place, collection, limit=limit))
 
     async def list_page(
         self,
@@ -165,14 +165,14 @@ class Client(msgspec.Struct, frozen=True):
     ) -> Object[T]:
         """Create an object, in the namespace given or the body's own; raises `AlreadyExists` when its name is taken."""
         sending = writing.creation(resource, body, namespace=namespace, subresource=subresource, dry_run=dry_run)
-        return await self._write(resource, sending)
+        return await self._writer.write(resource, sending)
 
     async def update(
         self, resource: Resource[T], body: Body, *, namespace: str = "", subresource: str = "", dry_run: bool = False
     ) -> Object[T]:
         """Replace an object; raises `Conflict` when the body's resourceVersion is not the newest."""
         sending = writing.replacement(resource, body, namespace=namespace, subresource=subresource, dry_run=dry_run)
-        return await self._write(resource, sending)
+        return await self._writer.write(resource, sending)
 
     async def patch(
         self,
@@ -189,7 +189,7 @@ class Client(msgspec.Struct, frozen=True):
         sending = writing.change(
             resource, name, patch, kind=kind, namespace=namespace, subresource=subresource, dry_run=dry_run
         )
-        return await self._write(resource, sending)
+        return await self._writer.write(resource, sending)
 
     async def apply(
         self,
@@ -209,7 +209,7 @@ class Client(msgspec.Struct, frozen=True):
         sending = writing.application(
             resource, body, manager=manager, force=force, namespace=namespace, subresource=subresource, dry_run=dry_run
         )
-        return await self._write(resource, sending)
+        return await self._writer.write(resource, sending)
 
     async def delete(
         self,
@@ -226,11 +226,7 @@ class Client(msgspec.Struct, frozen=True):
         Raises `Conflict` when uid or rv are not its own. `propagation` is Background, Foreground or Orphan.
         """
         sending = writing.deletion(resource, name, namespace=namespace, uid=uid, rv=rv, propagation=propagation)
-        body, warnings = await self._send(resource, sending)
-        found = None if is_status(body) else self._reader(resource).object(body)
-        key = found.key if found else Key(self.place.shard, self.place.cluster, namespace, name)
-        self._note(resource, sending, key, found, warnings)
-        return found
+        return await self._writer.delete(resource, name, sending, namespace=namespace)
 
     async def delete_collection(
         self,
@@ -245,62 +241,20 @@ class Client(msgspec.Struct, frozen=True):
         sending = writing.clearance(
             resource, namespace=namespace, selector=selector, fields=fields, propagation=propagation
         )
-        await self._send(resource, sending)
+        await self._writer.send(resource, sending)
 
     async def raw(self, method: str, target: str, body: bytes = b"", *, media: str = "application/json") -> bytes:
         """Send anything to a path (and query) below this client's place; return the JSON of the answer."""
         if method not in ("GET", "HEAD", "OPTIONS"):
-            self._refuse_wild(method)
+            refuse_wild(self.place, method)
         return await self.calls.fetch(self.calls.request(method, self.place, target, body=body, media=media), whole)
 
-    async def _write(self, resource: Resource[T], sending: Sending) -> Object[T]:
-        body, warnings = await self._send(resource, sending)
-        written = self._reader(resource).object(body)
-        self._note(resource, sending, written.key, written, warnings)
-        return written
-
-    async def _send(self, resource: Resource[Any], sending: Sending) -> tuple[bytes, tuple[str, ...]]:
-        """Return the body of the answer, and what the server warns of."""
-        self._refuse_wild(sending.verb)
-        request = self.calls.request(sending.method, self.place, sending.target, body=sending.body, media=sending.media)
-        with explaining(resource, sending.method, sending.target):
-            return await self.calls.fetch(request, _with_warnings)
-
-    def _refuse_wild(self, verb: str) -> None:
-        if self.place.is_wild:
-            raise ConfigurationError(
-                f"expected one logical cluster to {verb} in, found '*'; use client.cluster(name), and .shard(name) "
-                "on a cache server"
-            )
-
-    def _note(
-        self,
-        resource: Resource[Any],
-        sending: Sending,
-        key: Key,
-        written: Object[Any] | None,
-        warnings: tuple[str, ...],
-    ) -> None:
-        if self.writes is not None and not sending.dry_run:
-            rv, uid = (written.rv, written.uid) if written else ("", "")
-            self.writes(Write(resource, key, rv, uid, sending.verb, warnings))
+    @property
+    def _writer(self) -> Writer:
+        return Writer(self.calls, self.place, self.writes)
 
     def _reader(self, resource: Resource[T]) -> Reader[T]:
         return Reader(resource, cluster=self.place.cluster, shard=self.place.shard)
 
     def _collection(self, resource: Resource[T], namespace: str, selector: str, fields: str) -> Collection[T]:
         return Collection(resource, self.place.cluster, self.place.shard, namespace, selector, fields)
-
-    def _pager(self, collection: Collection[T], limit: int) -> Callable[[str], Awaitable[Page[T]]]:
-        reader = self._reader(collection.resource)
-
-        async def fetch_page(continue_: str) -> Page[T]:
-            target = path(collection.resource, namespace=collection.namespace)
-            target += list_query(collection, limit=limit, continue_=continue_, rv=None, match="")
-            return await self.calls.fetch(self.calls.request("GET", self.place, target), page_of(reader))
-
-        return fetch_page
-
-
-async def _with_warnings(response: Response) -> tuple[bytes, tuple[str, ...]]:
-    return await whole(response), tuple(warnings_in(response.headers))

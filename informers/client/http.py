@@ -1,4 +1,4 @@
-"""The production transport: HTTP/1.1 through aiohttp, which no other module here knows.
+"""The production transport: HTTP/1.1 through aiohttp, which nothing above this room knows.
 
 Compression is not asked for unless `compress` says so: undoing gzip costs a quarter of what a cached object may cost in
 all (2.3 of 10 µs for 1.5 kB), doing it costs the server several times that, and only slow links give it back. Whatever
@@ -13,23 +13,16 @@ redirect is followed, so credentials go to one host only.
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Mapping
-from ssl import SSLContext, SSLError
+from ssl import SSLContext
 
 import aiohttp
 from aiohttp.connector import AddrInfoType
 from multidict import MultiMapping
 from yarl import URL
 
-from informers.api.errors import (
-    ConfigurationError,
-    ConnectError,
-    ConnectionRefused,
-    DecodeError,
-    Disconnected,
-    InformersError,
-    ReadTimeout,
-)
+from informers.api.errors import ConfigurationError, ConnectError, DecodeError
 from informers.client.credentials import Credentials
+from informers.client.failing import FAILURES, broken, failure, unconnected
 from informers.client.queueing import Turn, queue_watch
 from informers.client.sockets import watched_socket
 from informers.client.tap import TappedResponse, tapped
@@ -41,7 +34,6 @@ CALLS_AT_ONCE = 32
 _READ_BUFFER = 2**16
 """Bytes read ahead; four times as many make each chunk fresh memory: a fifth more CPU an event at full speed."""
 _SKIPPED = frozenset({"User-Agent", "Accept", "Accept-Encoding", "Content-Type"})
-_ERRORS = (aiohttp.ClientError, TimeoutError, OSError)
 
 
 class HttpTransport:
@@ -129,9 +121,9 @@ class HttpTransport:
                 trace_request_ctx=turn,
             )
         except aiohttp.ConnectionTimeoutError as error:
-            raise _unconnected(turn, self._name, request.timeouts) from error
-        except _ERRORS as error:
-            raise _failure(error, self._name, request.timeouts) from error
+            raise unconnected(turn, self._name, request.timeouts, at_once=CALLS_AT_ONCE) from error
+        except FAILURES as error:
+            raise failure(error, self._name, request.timeouts) from error
         if (tap := tapped(response)) is not None:
             tap.limit(request.timeouts.idle, deadline)
         return HttpResponse(response, self._name, request.timeouts)
@@ -208,8 +200,8 @@ class _Chunks:
     async def __anext__(self) -> bytes:
         try:
             chunk = await self._read()
-        except _ERRORS as error:
-            raise _failure(error, self._name, self._timeouts) from error
+        except FAILURES as error:
+            raise failure(error, self._name, self._timeouts) from error
         if not chunk:
             raise StopAsyncIteration
         return chunk
@@ -238,7 +230,7 @@ async def _never_twice(request: aiohttp.ClientRequest, handler: aiohttp.ClientHa
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
         if isinstance(error, TimeoutError):
             raise
-        raise _broken(error, str(request.url.origin())) from error
+        raise broken(error, str(request.url.origin())) from error
 
 
 def _new_socket(address: AddrInfoType) -> socket.socket:
@@ -257,40 +249,3 @@ def _parsed(address: str, what: str) -> URL:
 
 def _limits(timeouts: Timeouts) -> aiohttp.ClientTimeout:
     return aiohttp.ClientTimeout(total=timeouts.total, connect=timeouts.connect, sock_read=timeouts.idle)
-
-
-def _unconnected(turn: Turn, name: str, timeouts: Timeouts) -> ConnectError:
-    within = f"expected a connection to {name} within {timeouts.connect} s"
-    return ConnectError(
-        f"{within}, found all {CALLS_AT_ONCE} busy with other calls" if turn.waits else f"{within}, found none"
-    )
-
-
-def _failure(error: Exception, name: str, timeouts: Timeouts) -> InformersError:
-    """Return our error for one of aiohttp's; the one place that knows both."""
-    match error:
-        case aiohttp.SocketTimeoutError():
-            return ReadTimeout(f"expected bytes from {name} every {timeouts.idle} s, found silence")
-        case TimeoutError():
-            return ReadTimeout(f"expected the whole answer of {name} within {timeouts.total} s, found it unfinished")
-        case aiohttp.ClientConnectorError():
-            if isinstance(error.os_error, ConnectionRefusedError):
-                return ConnectionRefused(f"expected a server at {name}, found that nobody listens there")
-            return ConnectError(f"expected a connection to {name}, found: {_reason(error)}")
-        case aiohttp.ClientSSLError() | aiohttp.ClientHttpProxyError():
-            return ConnectError(f"expected a connection to {name}, found: {_reason(error)}")
-        case aiohttp.ClientPayloadError() | aiohttp.ClientOSError() | aiohttp.ServerDisconnectedError() | OSError():
-            return _broken(error, name)
-        case aiohttp.ClientResponseError():
-            return DecodeError(f"expected HTTP from {name}, found: {_reason(error)}")
-    return ConnectError(f"expected an answer from {name}, found: {_reason(error)}")
-
-
-def _broken(error: Exception, name: str) -> InformersError:
-    if isinstance(error, SSLError) or isinstance(error.__cause__, SSLError):
-        return ConnectError(f"expected {name} to accept our TLS credentials, found: {_reason(error)}")
-    return Disconnected(f"expected a whole answer from {name}, found the connection broken: {_reason(error)}")
-
-
-def _reason(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

@@ -2,16 +2,20 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from informers.api.decoding import Page, Reader
 from informers.api.errors import Expired
 from informers.api.pages import PageReader
 from informers.api.resources import Collection
-from informers.client.addresses import query
+from informers.client.addresses import Place, path, query
+from informers.client.calls import Calls
 from informers.client.transport import Response
 
 T = TypeVar("T")
+
+Pager: TypeAlias = Callable[[str], Awaitable[Page[T]]]
+"""Gets one page by its continue token; the first has "" for one."""
 
 _SLICE = 2**18
 
@@ -45,8 +49,20 @@ def page_of(reader: Reader[T]) -> Callable[[Response], Awaitable[Page[T]]]:
     return read
 
 
-async def all_pages(fetch: Callable[[str], Awaitable[Page[T]]]) -> AsyncIterator[Page[T]]:
-    """Yield page after page; `fetch` gets one by its continue token, the first by "".
+def pager(calls: Calls, place: Place, collection: Collection[T], *, limit: int) -> Pager[T]:
+    """Return what gets the pages of a collection at the place, each of `limit` objects, 0 for all in one."""
+    reader = Reader(collection.resource, cluster=place.cluster, shard=place.shard)
+
+    async def fetch_page(continue_: str) -> Page[T]:
+        target = path(collection.resource, namespace=collection.namespace)
+        target += list_query(collection, limit=limit, continue_=continue_, rv=None, match="")
+        return await calls.fetch(calls.request("GET", place, target), page_of(reader))
+
+    return fetch_page
+
+
+async def all_pages(fetch: Pager[T]) -> AsyncIterator[Page[T]]:
+    """Yield page after page.
 
     Raises `Expired` when the list's revision was compacted on the way; what was yielded is then half a list.
     """
@@ -59,7 +75,7 @@ async def all_pages(fetch: Callable[[str], Awaitable[Page[T]]]) -> AsyncIterator
             return
 
 
-async def whole_list(fetch: Callable[[str], Awaitable[Page[T]]]) -> list[Page[T]]:
+async def whole_list(fetch: Pager[T]) -> list[Page[T]]:
     """Return all pages of one revision; starts again, once, when that revision is compacted on the way."""
     try:
         return [page async for page in all_pages(fetch)]
