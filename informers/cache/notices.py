@@ -44,7 +44,7 @@ Handler: TypeAlias = Callable[[Notice[T]], None]
 class Audience(Protocol[T]):
     """Who is told what a reflector does to its store."""
 
-    def deliver(self, notice: Notice[T]) -> None:
+    def deliver(self, notice: Notice[T], /) -> None:
         """Take a change that an event brought, in the step that made it."""
         ...
 
