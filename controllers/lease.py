@@ -56,15 +56,15 @@ class Lease:
         shard: str,
         *,
         clock: Clock = _SYSTEM,
-        process: str = "",
+        observe: Callable[[Any], None] = lambda fact: None,
         is_right: Callable[[Object[Any]], bool] = lambda obj: True,
         last: Origin | None = None,
     ) -> None:
         """Make the lease of a shard's segment for this process; it is not held yet.
 
-        `is_right` says whether the Shard is as it should be; another form of it is not copied. `last` says of which
-        original the Shard's copy was that an earlier process has seen last: one over the same store has it before
-        others.
+        `observe` is told of others that have it. `is_right` says whether the Shard is as it should be; another form of
+        it is not copied. `last` says of which original the copy was that an earlier process has seen last: one over the
+        same store has the segment before others.
         """
         self.shard = shard
         self.taken: Channel[Taken] = Channel()
@@ -77,11 +77,11 @@ class Lease:
         """What the segment may hold of earlier stores."""
         self._clock = clock
         self._is_right = is_right
-        self._tenure = Tenure(process or str(uuid4()), clock, last or Origin())
+        self._tenure = Tenure(str(uuid4()), clock, last or Origin())
         self._note: LeaseNote | None = None
         self._claimant: Claimant | None = None
         self._rv = ""
-        self._rivals = Rivals(shard, clock)
+        self._rivals = Rivals(shard, clock, observe)
         self._is_closing = False
         self._closed = Event()
         self._wake = Event()

@@ -1,11 +1,24 @@
 """Another process that has a shard's segment, or had it just now: watched for whether it is still there."""
 
+from collections.abc import Callable
 from typing import Any
+
+import msgspec
 
 from controllers.holding import SILENT_AFTER, Holder, holder_of
 from informers.api.errors import ConfigurationError
 from informers.api.objects import Object
 from informers.clock import Clock
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """Told when another process is watched from now on, before anything is written into the segment."""
+
+    shard: str
+    seconds: float
+    """For how long, if it shows no life."""
+    has_stopped: bool
+    """Whether it has said so, or may be there still."""
 
 
 class Watched:
@@ -37,10 +50,11 @@ class Rivals:
     Whether it stopped in order makes no difference: it may be about to start again, and has the name until it does not.
     """
 
-    def __init__(self, shard: str, clock: Clock) -> None:
-        """Begin without any."""
+    def __init__(self, shard: str, clock: Clock, observe: Callable[[Any], None]) -> None:
+        """Begin without any; `observe` is told of each that turns up."""
         self._shard = shard
         self._clock = clock
+        self._observe = observe
         self._watched: Watched | None = None
 
     @property
@@ -53,10 +67,11 @@ class Rivals:
 
         Raises `ConfigurationError` when it turns out to be there.
         """
-        now = self._clock.monotonic()
+        now, holder = self._clock.monotonic(), holder_of(copy)
         if self._watched is None:
-            self._watched = Watched(holder_of(copy), now)
-        elif self._watched.shows_life(holder_of(copy)):
+            self._watched = Watched(holder, now)
+            self._observe(Waiting(self._shard, SILENT_AFTER, holder is not None and holder.released))
+        elif self._watched.shows_life(holder):
             where = copy.at("spec", "baseURL", default="an unknown URL")
             raise ConfigurationError(
                 f"expected to be the only shard named {self._shard!r}, found another one at {where} in the cache; "

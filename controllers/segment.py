@@ -47,7 +47,7 @@ class Segment:
         """
         self.shard = shard
         self.is_right = is_right
-        self.lease = Lease(shard, clock=clock, is_right=is_right, last=view.last_copy())
+        self.lease = Lease(shard, clock=clock, observe=observe, is_right=is_right, last=view.last_copy())
         self.replicators = tuple(Replicator(resource, self) for resource in REPLICATED)
         self.controllers = tuple(replicator.controller() for replicator in self.replicators)
         self.replicated: tuple[Replicated, ...] = ()

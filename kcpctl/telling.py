@@ -11,6 +11,7 @@ from controllers import records
 from controllers.entries import Removal
 from controllers.holding import Taken
 from controllers.keeping import NotKept
+from controllers.rivals import Waiting
 from informers.api.errors import TransportError
 from informers.api.objects import Key
 from informers.cache import facts as cache
@@ -163,6 +164,14 @@ class LogObserver:
             return
         event = "segment of the cache was another store's, what this one lacks is held until it is adopted"
         self._log.warning(event, shard=fact.shard, since=fact.inherited)
+
+    @_tell.register
+    def _waiting(self, fact: Waiting) -> None:
+        if fact.has_stopped:
+            event = "segment of the cache was another store's until now: waiting whether that one comes back"
+        else:
+            event = "segment of the cache is another store's: waiting whether somebody is there"
+        self._log.info(event, shard=fact.shard, seconds=fact.seconds)
 
     @_tell.register
     def _not_kept(self, fact: NotKept) -> None:
