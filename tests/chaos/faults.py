@@ -53,6 +53,7 @@ class Faults:
     async def lose(self, name: str, *, everything: bool) -> None:
         """Kill a process, and start it without its store, or with nothing but its certificates."""
         process = self._site.process(name)
+        await self._dismiss_namesakes(name)
         await process.end(signal.SIGKILL)
         process.lose_everything() if everything else process.lose_store()
         self._site.history_broke.add(name)
@@ -69,6 +70,7 @@ class Faults:
         if name not in self._site.copies:
             return
         process, (_, then) = self._site.process(name), self._site.copies[name]
+        await self._dismiss_namesakes(name)
         await process.end(signal.SIGKILL)
         process.go_back_to(self._site.folder / f"copy-of-{name}")
         self._site.history_broke.add(name)
@@ -145,6 +147,13 @@ class Faults:
             await namesake.cable.aclose()
         self.namesakes.clear()
         return found
+
+    async def _dismiss_namesakes(self, name: str) -> None:
+        """End those of a shard that comes back over another store: it has no more right to the name than they."""
+        for namesake in [one for one in self.namesakes if one.process.name == name]:
+            await namesake.process.aclose()
+            await namesake.cable.aclose()
+            self.namesakes.remove(namesake)
 
     async def _is_registered(self, name: str) -> bool:
         """Say whether the cache server knows the shard."""
