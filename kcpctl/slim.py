@@ -10,6 +10,9 @@ from informers.clock import Clock
 _FIRST_REQUESTS = 1.0
 """Seconds."""
 
+_YOUNG = 10_000
+"""Containers after which the collector looks at the young ones: a body has hundreds, and they go by themselves."""
+
 
 @contextmanager
 def without(package: str) -> Iterator[None]:
@@ -37,4 +40,5 @@ async def settle_later(clock: Clock) -> None:
     """
     await clock.sleep(_FIRST_REQUESTS)
     gc.freeze()
+    gc.set_threshold(_YOUNG, *gc.get_threshold()[1:])
     gc.enable()
