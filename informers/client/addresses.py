@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
@@ -10,6 +11,8 @@ import msgspec
 from informers.api.clusters import WILDCARD
 from informers.api.errors import ConfigurationError
 from informers.api.resources import Collection, Resource
+
+_PLACES_KEPT = 1024
 
 
 class Scope(StrEnum):
@@ -42,6 +45,7 @@ def place_of(collection: Collection[Any]) -> Place:
     return Place(collection.cluster, collection.shard)
 
 
+@lru_cache(_PLACES_KEPT)
 def root(scope: Scope, place: Place) -> str:
     """Return the path prefix of the place; raises `ConfigurationError` when the scope cannot address it."""
     if scope in (Scope.PLAIN, Scope.ONE):

@@ -13,6 +13,7 @@ from informers.client.transport import Request, Response, Transport
 
 R = TypeVar("R")
 
+_JSON = "application/json"
 _SHOWN = 400
 _ERROR_LIMIT = 2**20
 
@@ -33,15 +34,7 @@ async def opened(transport: Transport, request: Request) -> AsyncIterator[Respon
     """
     response = await transport.send(request)
     try:
-        if not 200 <= response.status < 300:
-            raise await _refusal(request, response)
-        kind = response.headers.get("Content-Type", "application/json")
-        if kind.partition(";")[0].strip().lower() != "application/json":
-            start = await _beginning(response, _SHOWN)
-            raise DecodeError(
-                f"expected JSON from {request.method} {request.target}, found {kind}: {_one_line(start)}; "
-                "is the address that of an API server?"
-            )
+        await _check(request, response)
         yield response
     finally:
         await response.aclose()
@@ -49,8 +42,12 @@ async def opened(transport: Transport, request: Request) -> AsyncIterator[Respon
 
 async def fetch(transport: Transport, request: Request, read: Callable[[Response], Awaitable[R]]) -> R:
     """Return what `read` makes of a good answer; raises as `opened` does, and what `read` raises."""
-    async with opened(transport, request) as response:
+    response = await transport.send(request)
+    try:
+        await _check(request, response)
         return await read(response)
+    finally:
+        await response.aclose()
 
 
 async def whole(response: Response) -> bytes:
@@ -65,6 +62,19 @@ def is_status(body: bytes) -> bool:
         return _decode_kind(body).kind == "Status"
     except msgspec.DecodeError:
         return False  # whoever reads it as an object says better what is wrong
+
+
+async def _check(request: Request, response: Response) -> None:
+    """Raise what is to be said against an answer that is not good."""
+    if not 200 <= response.status < 300:
+        raise await _refusal(request, response)
+    kind = response.headers.get("Content-Type", _JSON)
+    if kind != _JSON and kind.partition(";")[0].strip().lower() != _JSON:
+        start = await _beginning(response, _SHOWN)
+        raise DecodeError(
+            f"expected JSON from {request.method} {request.target}, found {kind}: {_one_line(start)}; "
+            "is the address that of an API server?"
+        )
 
 
 async def _refusal(request: Request, response: Response) -> Exception:

@@ -32,7 +32,9 @@ Patch = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 
 def completed(resource: Resource[Any], body: Body) -> dict[str, Any]:
     """Return the body as a dict with apiVersion, and kind where body or Resource say it."""
-    found = body.body if isinstance(body, Object) else msgspec.to_builtins(body)
+    found = body.body if isinstance(body, Object) else body
+    if type(found) is not dict or type(found.get("metadata")) is not dict:
+        found = msgspec.to_builtins(found)
     if not isinstance(found, dict):
         raise ConfigurationError(f"expected an object of {resource.qualified} to send, found {type(body).__name__}")
     head = {"apiVersion": resource.api_version}

@@ -12,19 +12,16 @@ from informers.api.errors import (
     InformersError,
     ReadTimeout,
 )
-from informers.client.queueing import Turn
 from informers.client.transport import Timeouts
 
 FAILURES = (aiohttp.ClientError, TimeoutError, OSError)
 """What aiohttp raises when a request fails."""
 
 
-def unconnected(turn: Turn, name: str, timeouts: Timeouts, *, at_once: int) -> ConnectError:
-    """Return the error for a request that got no connection in time; at most `at_once` calls have one."""
+def unconnected(name: str, timeouts: Timeouts, *, busy: int) -> ConnectError:
+    """Return the error for a request that got no connection in time; `busy` is how many others had all there are."""
     within = f"expected a connection to {name} within {timeouts.connect} s"
-    return ConnectError(
-        f"{within}, found all {at_once} busy with other calls" if turn.waits else f"{within}, found none"
-    )
+    return ConnectError(f"{within}, found all {busy} busy with other calls" if busy else f"{within}, found none")
 
 
 def failure(error: Exception, name: str, timeouts: Timeouts) -> InformersError:

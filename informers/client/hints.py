@@ -1,7 +1,6 @@
 """What may be wrong with a request, where the server only says that it knows no such path."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import TracebackType
 from typing import Any
 
 import msgspec
@@ -10,18 +9,29 @@ from informers.api.errors import ApiError, MethodNotAllowed, NotFound, api_error
 from informers.api.resources import Resource
 
 
-@contextmanager
-def explaining(resource: Resource[Any], method: str, target: str) -> Iterator[None]:
+class explaining:  # noqa: N801 - used as a function; a generator would cost each call more than the rest of its frame
     """Raise the errors of the block, those that are about the path itself with what was sent and what may be wrong."""
-    try:
-        yield
-    except (NotFound, MethodNotAllowed) as error:
-        if not _is_about_path(error):
-            raise
-        path = target.partition("?")[0]
-        message = f"{error}; {method} {path} {_guess(resource, path)}"
-        hinted = api_error(msgspec.structs.replace(error.status, message=message), retry_after=error.retry_after)
-        raise hinted from error
+
+    __slots__ = ("_method", "_resource", "_target")
+
+    def __init__(self, resource: Resource[Any], method: str, target: str) -> None:
+        """Take what is sent in the block."""
+        self._resource = resource
+        self._method = method
+        self._target = target
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Explain the error, where it is about the path."""
+        if isinstance(error, NotFound | MethodNotAllowed) and _is_about_path(error):
+            path = self._target.partition("?")[0]
+            message = f"{error}; {self._method} {path} {_guess(self._resource, path)}"
+            status = msgspec.structs.replace(error.status, message=message)
+            raise api_error(status, retry_after=error.retry_after) from error
 
 
 def _is_about_path(error: ApiError) -> bool:

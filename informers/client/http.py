@@ -13,6 +13,7 @@ redirect is followed, so credentials go to one host only.
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Mapping
+from functools import lru_cache
 from ssl import SSLContext
 
 import aiohttp
@@ -23,7 +24,7 @@ from yarl import URL
 from informers.api.errors import ConfigurationError, ConnectError, DecodeError
 from informers.client.credentials import Credentials
 from informers.client.failing import FAILURES, broken, failure, unconnected
-from informers.client.queueing import Turn, queue_watch
+from informers.client.queueing import Line
 from informers.client.sockets import watched_socket
 from informers.client.tap import TappedResponse, tapped
 from informers.client.transport import Request, Response, Timeouts
@@ -56,6 +57,7 @@ class HttpTransport:
         self._proxy = _parsed(proxy, "proxy address") if proxy else None
         self._server_name = tls_server_name
         self._encoding = "gzip" if compress else "identity"
+        self._line = Line(CALLS_AT_ONCE)
         self._calls: aiohttp.ClientSession | None = None
         self._watches: aiohttp.ClientSession | None = None
         self._closed = False
@@ -104,7 +106,9 @@ class HttpTransport:
         return None if current == (headers, context) else current
 
     async def _exchange(self, request: Request, extra: Mapping[str, str], context: SSLContext | None) -> "HttpResponse":
-        session, turn = self._session(watch=request.watch), Turn()
+        session = self._session(watch=request.watch)
+        line = Line(0) if request.watch else self._line
+        number = line.come()
         total = request.timeouts.total
         deadline = None if total is None else asyncio.get_running_loop().time() + total
         try:
@@ -118,15 +122,18 @@ class HttpTransport:
                 server_hostname=self._server_name,
                 proxy=self._proxy,
                 allow_redirects=False,
-                trace_request_ctx=turn,
             )
-        except aiohttp.ConnectionTimeoutError as error:
-            raise unconnected(turn, self._name, request.timeouts, at_once=CALLS_AT_ONCE) from error
-        except FAILURES as error:
-            raise failure(error, self._name, request.timeouts) from error
+        except BaseException as error:
+            busy = CALLS_AT_ONCE if not request.watch and line.waits(number) else 0
+            line.go()
+            if isinstance(error, aiohttp.ConnectionTimeoutError):
+                raise unconnected(self._name, request.timeouts, busy=busy) from error
+            if isinstance(error, FAILURES):
+                raise failure(error, self._name, request.timeouts) from error
+            raise
         if (tap := tapped(response)) is not None:
             tap.limit(request.timeouts.idle, deadline)
-        return HttpResponse(response, self._name, request.timeouts)
+        return HttpResponse(response, self._name, request.timeouts, line)
 
     def _check_open(self) -> None:
         if self._closed:
@@ -144,10 +151,11 @@ class HttpTransport:
 class HttpResponse:
     """An answer as aiohttp reads it."""
 
-    __slots__ = ("_name", "_response", "_timeouts")
+    __slots__ = ("_line", "_name", "_response", "_timeouts")
 
-    def __init__(self, response: aiohttp.ClientResponse, name: str, timeouts: Timeouts) -> None:
-        """Take over the response; `name` and `timeouts` are for error messages."""
+    def __init__(self, response: aiohttp.ClientResponse, name: str, timeouts: Timeouts, line: Line) -> None:
+        """Take over the response, of a call that is in the line; `name` and `timeouts` are for error messages."""
+        self._line: Line | None = line
         self._response = response
         self._name = name
         self._timeouts = timeouts
@@ -174,6 +182,9 @@ class HttpResponse:
 
     async def aclose(self) -> None:
         """Give the connection back if the body was read to its end, else drop it, and wait until it is closed."""
+        if self._line is not None:
+            self._line.go()
+            self._line = None
         connection = self._response.connection
         transport = connection.transport if connection is not None else None
         if transport is not None:
@@ -217,7 +228,6 @@ def _new_session(limit: int) -> aiohttp.ClientSession:
         auto_decompress=False,
         read_bufsize=_READ_BUFFER,
         middlewares=(_never_twice,),
-        trace_configs=[queue_watch()] if limit else None,
     )
 
 
@@ -247,5 +257,6 @@ def _parsed(address: str, what: str) -> URL:
     raise ConfigurationError(f"expected a {what} like https://host:6443, found {address!r}")
 
 
+@lru_cache(64)
 def _limits(timeouts: Timeouts) -> aiohttp.ClientTimeout:
     return aiohttp.ClientTimeout(total=timeouts.total, connect=timeouts.connect, sock_read=timeouts.idle)

@@ -1,31 +1,24 @@
 """Calls that wait for one of a limited number of connections: who waits, so that it can be said why a call failed."""
 
-from types import SimpleNamespace
 
-import aiohttp
+class Line:
+    """The calls of one pool, in the order in which they came, which is that in which they get connections."""
 
+    def __init__(self, connections: int) -> None:
+        """Begin without any."""
+        self._connections = connections
+        self._came = 0
+        self._went = 0
 
-class Turn:
-    """One call's place in the queue for a connection."""
+    def come(self) -> int:
+        """Take one more call in; return its number."""
+        self._came += 1
+        return self._came
 
-    __slots__ = ("waits",)
+    def go(self) -> None:
+        """Let one call go: its connection is free."""
+        self._went += 1
 
-    def __init__(self) -> None:
-        self.waits = False
-        """Whether all connections are busy with others; stays as it was when the call gives up."""
-
-
-def queue_watch() -> aiohttp.TraceConfig:
-    """Return what keeps the `Turn` of each request up to date that has one as its `trace_request_ctx`."""
-    trace = aiohttp.TraceConfig()
-    trace.on_connection_queued_start.append(_waits)
-    trace.on_connection_queued_end.append(_goes_on)
-    return trace
-
-
-async def _waits(session: aiohttp.ClientSession, context: SimpleNamespace, _: object) -> None:
-    context.trace_request_ctx.waits = True
-
-
-async def _goes_on(session: aiohttp.ClientSession, context: SimpleNamespace, _: object) -> None:
-    context.trace_request_ctx.waits = False
+    def waits(self, number: int) -> bool:
+        """Say whether the call of that number has no connection: as long as it waits, none that came later has gone."""
+        return number - self._went > self._connections

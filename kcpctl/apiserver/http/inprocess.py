@@ -43,7 +43,8 @@ class InProcess:
         except TimeoutError:
             raise ReadTimeout(f"expected an answer to {request.target} within {limit:g} s, found silence") from None
         response = InProcessResponse(answer, request.target, request.timeouts, started, self._open)
-        self._open.add(response)
+        if not isinstance(answer.body, bytes):
+            self._open.add(response)
         return response
 
     async def aclose(self) -> None:
@@ -73,18 +74,17 @@ class InProcessResponse:
         self._until = None if timeouts.total is None else started + timeouts.total
         self._register = register
 
-    async def chunks(self) -> AsyncIterator[bytes]:
+    def chunks(self) -> AsyncIterator[bytes]:
         """Yield the body as it comes.
 
         Raises `ReadTimeout` on silence and when the whole takes too long, `Disconnected` when the server fails halfway.
         """
-        if isinstance(self._body, bytes):
-            if self._body:
-                yield self._body
-            return
+        return _Whole(self._body) if isinstance(self._body, bytes) else self._streamed(self._body)
+
+    async def _streamed(self, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         try:
             while True:
-                chunk = await self._next(self._body)
+                chunk = await self._next(stream)
                 if chunk is None:
                     return
                 yield chunk
@@ -107,6 +107,24 @@ class InProcessResponse:
         self._register.discard(self)
         if not isinstance(self._body, bytes):
             await close(self._body)
+
+
+class _Whole:
+    """Iterates over a body that is there already: one piece, unless it is empty."""
+
+    __slots__ = ("_left",)
+
+    def __init__(self, body: bytes) -> None:
+        self._left = body
+
+    def __aiter__(self) -> "_Whole":
+        return self
+
+    async def __anext__(self) -> bytes:
+        if not self._left:
+            raise StopAsyncIteration
+        body, self._left = self._left, b""
+        return body
 
 
 def _earlier(one: float | None, other: float | None) -> float | None:
