@@ -28,6 +28,7 @@ from controllers.references import (
 )
 from controllers.resolving import Found, Resolver, reference_of
 from controllers.sightings import Sightings
+from controllers.statuses import fields_of_status
 from controllers.view import View
 from informers.api.conditions import (
     Condition,
@@ -69,7 +70,7 @@ class _Wish:
         return find(self.conditions, kind)
 
     def result(self, before: Object[Slice], *, error: Exception | None = None) -> Result:
-        status = dict(before.at("status", default={}))
+        status = fields_of_status(before)
         status["conditions"] = to_json(self.conditions)
         if self.endpoints is not None:
             status["endpoints"] = [{"url": url} for url in self.endpoints] or None

@@ -6,6 +6,7 @@ from typing import Any
 from controllers.kinds import EXPORTS, Export
 from controllers.publishing import FAILED, Decision, decide, urls_condition
 from controllers.sightings import Sightings
+from controllers.statuses import fields_of_status
 from controllers.view import View
 from informers.api.conditions import Condition, find, mark_false, remove_condition, set_condition, to_json
 from informers.api.objects import Object
@@ -48,7 +49,7 @@ async def remove_urls(obj: Object[Export], cluster: Cluster) -> Result | None:
 
 
 def _shown(obj: Object[Export], urls: list[dict[str, Any]], conditions: list[Condition]) -> Result:
-    status = dict(obj.at("status", default={}))
+    status = fields_of_status(obj)
     status["virtualWorkspaces"] = urls or None
     status["conditions"] = to_json(conditions) or None
     return Result(status=status)

@@ -56,10 +56,10 @@ class Target(msgspec.Struct, Generic[T], frozen=True):
 
 async def _patch(seen: Object[T], newest: Object[T], result: Result, to: Target[T]) -> Committed:
     """Send merge patches that hold only if nobody has written since `newest`."""
-    fields, status = _patches(newest.body, result)
+    fields, status = _patches(newest, result)
     if not fields and not status:
         return Committed.TRUE
-    if newest is not seen and (fields, status) != _patches(seen.body, result):
+    if newest is not seen and (fields, status) != _patches(seen, result):
         return Committed.OUTDATED
     if fields:
         newest = await _send(newest, fields, "", to)
@@ -68,15 +68,46 @@ async def _patch(seen: Object[T], newest: Object[T], result: Result, to: Target[
     return Committed.TRUE
 
 
-def _patches(body: JSON, result: Result) -> tuple[JSON, JSON]:
+def _patches(obj: Object[Any], result: Result) -> tuple[JSON, JSON]:
     """Return the merge patches that the object needs: for its own fields, and for its status."""
     fields: JSON = {}
     if result.fields is not None:
+        body = obj.body
         fields = patch.diff(body, patch.apply(body, _effective(msgspec.to_builtins(result.fields), body)))
-    status: JSON = {}
-    if result.status is not None:
-        status = patch.diff(body.get("status") or {}, plain(result.status))
-    return fields, status
+    return fields, _status_patch(obj, result.status) if result.status is not None else {}
+
+
+def _status_patch(obj: Object[Any], wish: Any) -> JSON:
+    """Return the merge patch for the status; only fields whose texts differ are taken apart."""
+    encoded = _encode(wish)
+    try:
+        wanted = _decode_texts(encoded)
+    except msgspec.ValidationError:
+        raise _no_mapping(wish) from None
+    there = _texts_of_status(obj)
+    changed = {name: text for name, text in wanted.items() if there.get(name) != text}
+    old = {name: _decode(text) for name, text in there.items() if name in changed or name not in wanted}
+    new = {name: _decode(text) for name, text in changed.items()}
+    found: JSON = patch.diff(old, _without_nulls(new) if b"null" in encoded else new)
+    return found
+
+
+class _Status(msgspec.Struct, gc=False):
+    status: dict[str, msgspec.Raw] | None = None
+
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder().decode
+_decode_status = msgspec.json.Decoder(_Status).decode
+_decode_texts = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+def _texts_of_status(obj: Object[Any]) -> dict[str, msgspec.Raw]:
+    """Return the JSON of each field of the status; of one that is no mapping nothing is kept."""
+    try:
+        return _decode_status(obj.raw).status or {}
+    except msgspec.ValidationError:
+        return {}
 
 
 def _effective(wish: JSON, body: JSON) -> JSON:
@@ -127,11 +158,15 @@ async def _send_applied(obj: Object[T], fields: JSON, subresource: str, to: Targ
 
 def plain(wish: Any) -> JSON:
     """Return the wish as a JSON object without nulls, which would otherwise differ for ever from what is stored."""
-    encoded = msgspec.json.encode(wish)
-    found = msgspec.json.decode(encoded)
+    encoded = _encode(wish)
+    found = _decode(encoded)
     if not isinstance(found, dict):
-        raise TypeError(f"expected a mapping or a model in the Result, found {type(wish).__name__}")
+        raise _no_mapping(wish)
     return _without_nulls(found) if b"null" in encoded else found
+
+
+def _no_mapping(wish: Any) -> TypeError:
+    return TypeError(f"expected a mapping or a model in the Result, found {type(wish).__name__}")
 
 
 def _without_nulls(value: Any) -> Any:

@@ -40,15 +40,11 @@ class WriteNotes:
         if not writes:
             return
         self._writes += len(writes)
-        latest: dict[tuple[str, Key], Write] = {}
-        for write in writes:
-            place = (str(write.resource), write.key)
-            latest.pop(place, None)
-            latest[place] = write
-        kept = list(latest.values())[-self._most_per_key :]
+        latest = _latest(writes) if len(writes) > 1 else writes
+        kept = tuple(latest[-self._most_per_key :])
         self._forgotten += len(latest) - len(kept)
         self._notes.pop(key, None)
-        self._notes[key] = tuple(kept)
+        self._notes[key] = kept
         if len(self._notes) > self._most_keys:
             self._forgotten += len(self._notes.popitem(last=False)[1])
 
@@ -59,3 +55,13 @@ class WriteNotes:
     def statistics(self) -> NotesStatistics:
         """Return the figures at this moment."""
         return NotesStatistics(self._writes, len(self._notes), self._forgotten)
+
+
+def _latest(writes: Sequence[Write]) -> list[Write]:
+    """Return the last write of each object, in the order of these."""
+    found: dict[tuple[str, Key], Write] = {}
+    for write in writes:
+        place = (str(write.resource), write.key)
+        found.pop(place, None)
+        found[place] = write
+    return list(found.values())

@@ -102,10 +102,13 @@ def settle(queue: WorkQueue[Key], key: Key, verdict: Verdict) -> float | None:
 
 async def _judge(shared: Work[Any], key: Key, writes: list[Write]) -> Verdict:
     """Reconcile the key's newest object, and commit the wish; whatever the user's code raises becomes a verdict."""
-    scope = asyncio.timeout(None)
+    limit = shared.controller.timeout
+    scope = asyncio.timeout(None) if limit is not None else None
     try:
+        if scope is None or limit is None:
+            return await _reconcile(shared, key, writes)
         async with scope:
-            with _deadline(scope, shared.clock, shared.controller.timeout):
+            with _deadline(scope, shared.clock, limit):
                 return await _reconcile(shared, key, writes)
     except asyncio.CancelledError:
         if _being_cancelled():
@@ -114,8 +117,7 @@ async def _judge(shared: Work[Any], key: Key, writes: list[Write]) -> Verdict:
     except SystemExit as error:  # it would end the loop at once, with everything else that runs in the process
         return Verdict(Outcome.ERROR, error=_exiting(error))
     except Exception as error:  # noqa: BLE001 - the user's code: any error is a verdict on this key, not on the process
-        if scope.expired():
-            limit = shared.controller.timeout
+        if scope is not None and scope.expired():
             return Verdict(Outcome.TIMEOUT, error=TimeoutError(f"expected the visit to end within {limit} s"))
         return _verdict_on(error)
 
@@ -197,11 +199,8 @@ def _being_cancelled() -> bool:
 
 
 @contextmanager
-def _deadline(scope: asyncio.Timeout, clock: Clock, seconds: float | None) -> Iterator[None]:
-    """Have the scope expire after that many seconds of the clock, if the block lasts so long; None sets no limit."""
-    if seconds is None:
-        yield
-        return
+def _deadline(scope: asyncio.Timeout, clock: Clock, seconds: float) -> Iterator[None]:
+    """Have the scope expire after that many seconds of the clock, if the block lasts so long."""
     loop = asyncio.get_running_loop()
     timer = clock.call_at(clock.monotonic() + seconds, lambda: scope.reschedule(loop.time()))
     try:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from controllers.kinds import EXPORTS, LOGICAL_CLUSTERS, PARTITIONS, SLICES
@@ -33,11 +34,9 @@ async def wished(known: Knowledge, obj: Object[Any]) -> tuple[list[str] | None, 
     result = await known.slices()(obj, known.cluster())
     if result is None:
         return None
-    assert isinstance(result.status, dict)
-    conditions = {
-        c["type"]: (c["status"], c.get("reason", ""), c.get("message", "")) for c in result.status["conditions"]
-    }
-    return [e["url"] for e in result.status.get("endpoints") or []], conditions
+    status = msgspec.json.decode(msgspec.json.encode(result.status))
+    conditions = {c["type"]: (c["status"], c.get("reason", ""), c.get("message", "")) for c in status["conditions"]}
+    return [e["url"] for e in status.get("endpoints") or []], conditions
 
 
 def knowing(*objects: Object[Any], synced: bool = True) -> Knowledge:

@@ -50,3 +50,19 @@ async def test_a_slice_is_over_after_its_time_until_the_next_turn() -> None:
     assert slices.over()
     await slices.turn()
     assert not slices.over()
+
+
+async def test_whoever_leaves_the_line_early_holds_up_nobody() -> None:
+    slices, worked = Slices(0), list[str]()
+
+    async def work(name: str) -> None:
+        await slices.turn()
+        worked.append(name)
+
+    first, second, third, fourth = (asyncio.create_task(work(name)) for name in "abcd")
+    await asyncio.sleep(0)
+    second.cancel()
+    first.cancel()
+    await asyncio.wait([first, second, third, fourth])
+
+    assert worked == ["c", "d"]
