@@ -17,8 +17,8 @@ class AdmissionRequest(msgspec.Struct, frozen=True):
     obj: JSON
     """What will be stored, decoded and defaulted but not validated yet; a deletion shows what will go.
 
-    Rules may change it in place on create and update. Its metadata has the right types already, its other fields maybe
-    not.
+    Rules may change it and its metadata in place on create and update, and exchange what is below: that may be part of
+    `old` as well. Its metadata has the right types already, its other fields maybe not.
     """
     old: JSON | None
     """What is stored now; None on create."""

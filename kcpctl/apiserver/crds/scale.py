@@ -1,5 +1,6 @@
 """The scale subresource: a custom resource seen as nothing but its number of replicas."""
 
+from collections.abc import Callable
 from typing import Any, cast
 
 import msgspec
@@ -14,7 +15,7 @@ from kcpctl.apiserver.shapes.reader import ShapeError, read
 from kcpctl.apiserver.shapes.scale import SCALE
 from kcpctl.apiserver.world import World
 from kcpctl.apiserver.writing import Written
-from kcpctl.apiserver.writing.changing import Transform, change
+from kcpctl.apiserver.writing.changing import change
 from kcpctl.apiserver.writing.decoding import Text, check_size, effort, media_type, opened
 from kcpctl.apiserver.writing.options import write_options
 from kcpctl.apiserver.writing.patching import applied, check_media, decoded
@@ -52,7 +53,7 @@ async def patch(world: World, call: Call) -> Written:
     check_media(call)
     check_size(call)
     found = await decoded(world, call)
-    return await _change(world, call, "PatchOptions", lambda scale: _scale(applied(call, found, scale)))
+    return await _change(world, call, "PatchOptions", lambda scale: _scale(applied(call, found, _decode(scale))))
 
 
 def scale_of(obj: JSON, paths: ReplicaPaths) -> JSON:
@@ -84,10 +85,10 @@ def _scale(value: Any) -> JSON:
     return found
 
 
-async def _change(world: World, call: Call, options: str, scaled: Transform) -> Written:
+async def _change(world: World, call: Call, options: str, scaled: Callable[[bytes], JSON]) -> Written:
     paths = _paths(call)
 
-    def transform(current: bytes) -> JSON:
+    def transform(current: bytes, _: JSON) -> JSON:
         obj: JSON = _decode(current)
         wanted = scaled(msgspec.json.encode(scale_of(obj, paths)))
         put(obj, paths.spec, wanted["spec"].get("replicas", 0))

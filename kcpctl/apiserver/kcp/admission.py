@@ -37,8 +37,10 @@ async def complete_shard_urls(request: AdmissionRequest) -> None:
         return
     spec = request.obj.get("spec")
     if isinstance(spec, dict) and isinstance(spec.get("baseURL"), str):
-        for field in ("externalURL", "virtualWorkspaceURL"):
-            spec[field] = spec.get(field) or spec["baseURL"]
+        base = spec["baseURL"]
+        request.obj["spec"] = spec | {
+            field: spec.get(field) or base for field in ("externalURL", "virtualWorkspaceURL")
+        }
 
 
 async def refuse_managed(request: AdmissionRequest) -> None:

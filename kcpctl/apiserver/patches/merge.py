@@ -5,23 +5,25 @@ from typing import Any
 import msgspec
 
 
-def merge(document: Any, patch: Any) -> Any:
-    """Return the document with the patch applied; the document is used up, and parts of the patch are in the result.
+def merge(document: Any, patch: Any, *, nulls: bool = True) -> Any:
+    """Return the document with the patch applied; the document stays as it is, and parts of both are in the result.
 
-    Unlike the RFC's, nulls vanish also from objects inside lists, unless such a list replaces an object.
+    Unlike the RFC's, nulls vanish also from objects inside lists, unless such a list replaces an object. `nulls` says
+    whether there are any.
     """
     if not isinstance(patch, dict):
-        return patch if isinstance(document, dict) else _without_nulls(patch)
+        return patch if isinstance(document, dict) or not nulls else _without_nulls(patch)
     if not isinstance(document, dict):
-        return _without_nulls(patch)
+        return _without_nulls(patch) if nulls else patch
+    result = dict(document)
     for key, value in patch.items():
         if value is None:
-            document.pop(key, None)
-        elif document.get(key) is None:
-            document[key] = _without_nulls(value)
+            result.pop(key, None)
+        elif (there := result.get(key)) is None:
+            result[key] = _without_nulls(value) if nulls else value
         else:
-            document[key] = merge(document[key], value)
-    return document
+            result[key] = merge(there, value, nulls=nulls)
+    return result
 
 
 def _without_nulls(value: Any) -> Any:

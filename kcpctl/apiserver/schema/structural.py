@@ -10,6 +10,7 @@ from kcpctl.apiserver.schema.defaulting import default
 from kcpctl.apiserver.schema.formats import CHECKERS
 from kcpctl.apiserver.schema.nodes import JSON, Node, as_root, compile_node
 from kcpctl.apiserver.schema.pruning import prune
+from kcpctl.apiserver.schema.settled import Settled
 from kcpctl.apiserver.schema.translation import to_json_schema
 from kcpctl.apiserver.schema.verdicts import field_errors
 from kcpctl.apiserver.served import FieldError
@@ -52,13 +53,19 @@ class StructuralSchema:
         self._whole = ValueSchema(openapi)
         status = (openapi.get("properties") or {}).get("status")
         self._status = ValueSchema(status) if status else None
+        self._has_embedded = any(node.embedded_below for node in self.root.children())
+
+    @cached_property
+    def _is_settled(self) -> Settled:
+        return Settled(self.root)
 
     def prune(self, obj: JSON) -> list[str]:
         """Drop unknown fields in place and return their dotted paths, in the order in which they are reported.
 
         The object's own metadata is left alone, that of embedded objects is read. Raises `EmbeddedError`.
         """
-        return prune(obj, self.root) + embedded.coerce(obj, self.root)
+        dropped = [] if self._is_settled(obj) else prune(obj, self.root)
+        return dropped + embedded.coerce(obj, self.root) if self._has_embedded else dropped
 
     def default(self, obj: JSON) -> None:
         """Fill in defaults in place."""
@@ -72,7 +79,8 @@ class StructuralSchema:
 
     def errors(self, obj: JSON) -> list[FieldError]:
         """Return what is wrong with the values of a whole object, embedded objects included."""
-        return [*self._whole.errors(obj), *embedded.problems(obj, self.root)]
+        found = self._whole.errors(obj)
+        return [*found, *embedded.problems(obj, self.root)] if self._has_embedded else found
 
     def status_errors(self, obj: JSON) -> list[FieldError]:
         """Return what is wrong with the status alone."""

@@ -14,8 +14,11 @@ from kcpctl.apiserver.writing.metadata import errors_on_update, finalizer_warnin
 from kcpctl.apiserver.writing.subject import Subject, invalid_object, same_document
 from kcpctl.apiserver.writing.written import Written
 
-Transform = Callable[[bytes], JSON]
-"""From the object as clients see it to what it should become; `b""` where there is none yet."""
+Transform = Callable[[bytes, JSON], JSON]
+"""From the object as clients see it, encoded and decoded, to what it should become; `b""` where there is none yet.
+
+What it should become may share parts with what it is, if these are as they would be stored.
+"""
 
 
 async def change(subject: Subject, transform: Transform, *, uid: str = "", creates: bool = False) -> Written:
@@ -33,7 +36,7 @@ async def change(subject: Subject, transform: Transform, *, uid: str = "", creat
                 raise _other_uid(subject, uid, "")
             if not creates:
                 raise not_found(subject.served, name)
-            return await create_object(subject, transform(b""))
+            return await create_object(subject, transform(b"", {}))
         try:
             return await _attempt(subject, record, transform, uid)
         except Mismatch as mismatch:
@@ -64,7 +67,7 @@ def _transformed(subject: Subject, record: Record, transform: Transform, uid: st
     old: JSON = msgspec.json.decode(current)
     if uid and uid != old["metadata"].get("uid"):
         raise _other_uid(subject, uid, old["metadata"].get("uid", ""))
-    return old, transform(current)
+    return old, transform(current, old)
 
 
 def _finished(subject: Subject, new: JSON, old: JSON, record: Record) -> tuple[bytes, bool]:

@@ -27,6 +27,8 @@ class Read(msgspec.Struct, frozen=True):
     value: Any
     text: str
     has_duplicates: bool = False
+    is_plain: bool = False
+    """Whether the text is just as it would be printed here."""
 
 
 def read(body: bytes) -> Read:
@@ -54,7 +56,7 @@ def _plain(body: bytes) -> Read | None:
     """
     try:
         value = _decode(body)
-        return Read(value, body.decode()) if _encode(value) == body else None
+        return Read(value, body.decode(), is_plain=True) if _encode(value) == body else None
     except (ValueError, RecursionError):
         return None  # the other way finds the words for it
 

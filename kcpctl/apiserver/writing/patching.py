@@ -25,13 +25,26 @@ MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 
 
-class Patch(msgspec.Struct, frozen=True):
-    """A decoded patch."""
+class Patch:
+    """A decoded patch. Each look at its value is one of its own: what comes of a patch is made of it, and changed."""
 
-    media: str
-    value: Any
-    problems: tuple[str, ...] = ()
-    """What a strict decoder says about the patch itself."""
+    __slots__ = ("_first", "_text", "media", "problems")
+
+    def __init__(self, media: str, value: Any, text: bytes, problems: tuple[str, ...] = ()) -> None:
+        """Take the value and its JSON; `problems` is what a strict decoder says about the patch itself."""
+        self.media = media
+        self.problems = problems
+        self._first = [value]
+        self._text = text
+
+    def value(self) -> Any:
+        """Return the value, fresh."""
+        return self._first.pop() if self._first else msgspec.json.decode(self._text)
+
+    @property
+    def has_nulls(self) -> bool:
+        """Whether there may be nulls in it."""
+        return b"null" in self._text
 
 
 async def patch(world: World, call: Call) -> Written:
@@ -43,8 +56,10 @@ async def patch(world: World, call: Call) -> Written:
     warnings: list[str] = []
     about = subject(world, call, options, warnings)
 
-    def patched(current: bytes) -> JSON:
-        obj: JSON = applied(call, found, current)
+    def patched(current: bytes, old: JSON) -> JSON:
+        # What is stored of custom resources is complete already, so that what follows changes nothing that is shared.
+        may_share = call.served.is_custom and found.media == MERGE_PATCH
+        obj: JSON = applied(call, found, old if may_share else msgspec.json.decode(current))
         try:
             problems = _coerced(world, call, options, obj)
         except Unreadable as error:
@@ -92,7 +107,8 @@ def _decoded(call: Call) -> Patch:
         repeated = strict.problems(read.text) if read.has_duplicates else []
         if media == JSON_PATCH:
             unknown = jsonpatch.check(read.value)
-            return Patch(media, read.value, (*(f"json patch {problem}" for problem in repeated), *unknown))
+            problems = (*(f"json patch {problem}" for problem in repeated), *unknown)
+            return Patch(media, read.value, _text_of(read, call), problems)
         if not isinstance(read.value, dict | None):
             found = json_name(read.value)
             raise Malformed(f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}")
@@ -102,19 +118,26 @@ def _decoded(call: Call) -> Patch:
         raise failure(413, "RequestEntityTooLarge", f"Request entity too large: {error}") from None
     if read.value is None and media == MERGE_PATCH:
         raise bad_request("Invalid JSON Patch")
-    return Patch(media, read.value or {}, tuple(repeated))
+    if read.value is None:
+        return Patch(media, {}, b"{}")
+    return Patch(media, read.value, _text_of(read, call), tuple(repeated))
 
 
-def applied(call: Call, found: Patch, current: bytes) -> Any:
-    """Return the patched object, not looked at yet; raises `Failure`."""
-    obj = msgspec.json.decode(current)
-    fresh = msgspec.json.decode(msgspec.json.encode(found.value))
+def _text_of(read: jsontext.Read, call: Call) -> bytes:
+    return call.body if read.is_plain else msgspec.json.encode(read.value)
+
+
+def applied(call: Call, found: Patch, document: Any) -> Any:
+    """Return the patched object, not looked at yet; raises `Failure`.
+
+    The document is used up, unless a merge patch is applied: then both have the parts that it does not name.
+    """
     try:
         if found.media == JSON_PATCH:
-            return jsonpatch.apply(obj, fresh)
+            return jsonpatch.apply(document, found.value())
         if found.media == MERGE_PATCH:
-            return merge.merge(obj, fresh)
-        return strategic.merge(obj, fresh, call.served.merge_keys or {})
+            return merge.merge(document, found.value(), nulls=found.has_nulls)
+        return strategic.merge(document, found.value(), call.served.merge_keys or {})
     except DoesNotApply:
         message = "the server rejected our request due to an error in our request"
         raise failure(422, "Invalid", message, StatusDetails()) from None
@@ -142,7 +165,7 @@ def _coerced(world: World, call: Call, options: WriteOptions, obj: Any) -> list[
 def _invalid(call: Call, found: Patch, current: bytes, why: str) -> Failure:
     """422: what the patch makes of the object is none; the message shows it, or the patch if it is strategic."""
     strategic_patch = found.media == STRATEGIC_MERGE_PATCH
-    shown = plain(found.value) if strategic_patch else as_json(applied(call, found, current))
+    shown = plain(found.value()) if strategic_patch else as_json(applied(call, found, msgspec.json.decode(current)))
     message = f"Invalid value: {quote(shown)}: {why}"
     details = StatusDetails(causes=[Cause("FieldValueInvalid", message, "patch")])
     return failure(422, "Invalid", f' "" is invalid: patch: {message}', details)

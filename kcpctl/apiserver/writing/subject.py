@@ -127,7 +127,10 @@ def same_document(value: bytes, other: bytes) -> bool:
         return True
     if len(value) != len(other):
         return False
-    one, two = (msgspec.json.encode(stored.decode(v), order="sorted") for v in (value, other))
+    found, known = stored.decode(value), stored.decode(other)
+    if found != known:
+        return False
+    one, two = (msgspec.json.encode(v, order="sorted") for v in (found, known))  # to Python 1 and true are equal
     return one == two
 
 

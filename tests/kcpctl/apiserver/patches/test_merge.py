@@ -51,3 +51,17 @@ def test_applying_a_patch_twice_is_applying_it_once(document: Any, patch: Any) -
 )
 def test_nulls_in_lists_go_where_the_library_makes_them_go(document: Any, patch: Any, result: Any) -> None:
     assert merge(document, patch) == result
+
+
+@given(documents, patches)
+def test_the_document_stays_as_it_was(document: Any, patch: Any) -> None:
+    before = deepcopy(document)
+
+    merge(document, patch)
+
+    assert document == before
+
+
+@given(documents, documents)
+def test_where_there_are_no_nulls_none_have_to_be_looked_for(document: Any, patch: Any) -> None:
+    assert merge(document, patch, nulls=False) == merge(document, patch)

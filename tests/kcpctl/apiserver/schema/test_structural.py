@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kcpctl.apiserver.schema.embedded import EmbeddedError
+from kcpctl.apiserver.schema.pruning import prune
+from kcpctl.apiserver.schema.settled import Settled
 from kcpctl.apiserver.schema.structural import StructuralSchema
 
 TEXT = {"type": "string"}
@@ -183,3 +185,26 @@ def test_whatever_the_value_is_errors_have_words(value: Any) -> None:
     ).errors(spec(a=value, b=value, c=value))
 
     assert all(error.field.startswith("spec.") and error.message for error in wrong)
+
+
+@given(SCHEMAS, JSON_VALUES)
+def test_where_a_type_says_that_nothing_is_to_be_pruned_a_walk_finds_nothing(
+    openapi: dict[str, Any], value: Any
+) -> None:
+    kinds = schema(a=openapi)
+    obj = spec(a=value)
+
+    if Settled(kinds.root)(obj):
+        before = deepcopy(obj)
+        assert prune(obj, kinds.root) == []
+        assert obj == before
+
+
+def test_a_type_knows_the_objects_of_which_most_are_made() -> None:
+    item = {"type": "object", "properties": {"url": TEXT}}
+    kinds = schema(urls={"type": "array", "items": item}, map={"type": "object", "additionalProperties": TEXT})
+    settled = Settled(kinds.root)
+
+    assert settled(spec(urls=[{"url": "a"}, {"url": "b"}], map={"k": "v"}))
+    assert not settled(spec(urls=[{"url": "a", "x": 1}]))
+    assert not settled(spec(urls=None))

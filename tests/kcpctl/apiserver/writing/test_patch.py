@@ -7,6 +7,7 @@ import pytest
 
 from kcpctl.apiserver.admission import AdmissionRequest
 from kcpctl.apiserver.builtin import LEASES, NAMESPACES, SERVICE_ACCOUNTS
+from kcpctl.apiserver.world import World
 from tests.kcpctl.apiserver.kinds import WIDGETS
 from tests.kcpctl.apiserver.writing.hands import JSON_PATCH, STRATEGIC, Hand, config_map, hand, widget
 from tests.kcpctl.apiserver.writing.refusals import refused
@@ -237,3 +238,23 @@ async def test_a_label_of_a_namespace_can_be_patched_through_the_main_path(ann: 
 
     assert patched["metadata"]["labels"] == {"kubernetes.io/metadata.name": "default", "x": "y"}
     assert json.dumps(patched["spec"]) == '{"finalizers": ["kubernetes"]}'
+
+
+async def test_a_patch_that_lost_a_race_is_applied_as_it_was_sent() -> None:
+    """What the first attempt made of it was defaulted and pruned."""
+    races = iter(range(2))
+
+    async def be_faster(request: AdmissionRequest) -> None:
+        if request.verb == "update" and (race := next(races, None)) is not None:
+            request.obj["spec"]["nested"]["spoilt"] = race
+            await bob.patch({"metadata": {"labels": {"race": str(race)}}}, WIDGETS, name="w1")
+
+    ann = await hand(rules=[be_faster])
+    bob = Hand()
+    bob.world = World(ann.storage, ann.world.catalog, clock=ann.clock)
+    await ann.create(widget(), WIDGETS)
+
+    done = await ann.patch({"spec": {"nested": {"a": 1}}}, WIDGETS, name="w1")
+
+    assert done["metadata"]["labels"]["race"] == "1"
+    assert done["spec"]["nested"] == {"a": 1}
