@@ -78,6 +78,8 @@ class Replicator:
         self._rights = rights
         self._lost: set[Key] = set()
         self._deleted: Bounded[Key] = Bounded(_REMEMBERED)
+        self._written: dict[Key, tuple[str, int]] = {}
+        """What was written last to copies of which nothing has been heard since."""
 
     async def reconcile(self, obj: Object[Any], cluster: Cluster) -> Result | None:
         """Create or update the copy, or delete it once nothing keeps the original."""
@@ -90,6 +92,8 @@ class Replicator:
         if obj.deleting and not obj.metadata.finalizers:
             await self._delete(copy, cluster)
             return None
+        if self._written.pop(obj.key, None) is not None:
+            return Result(requeue_after=_SEEN_WITHIN)  # what is known of the copy is outdated, and its event will wake
         client = cluster.client_of(CACHE).shard(self.shard)
         wanted = wanted_copy(obj, self.shard)
         if copy is None:
@@ -97,7 +101,9 @@ class Replicator:
                 wanted["metadata"]["annotations"] |= self._rights.annotations()
             return await self._create(wanted, client)
         if (changed := updated_copy(copy.body, wanted)) is not None:
-            await client.update(self.resource, changed)
+            written = await client.update(self.resource, changed)
+            if written.rv != copy.rv and self._copy(obj.name, cluster) is copy:
+                self._written[obj.key] = _mark(written)
         return None
 
     async def _create(self, wanted: JSON, client: Client) -> Result:
@@ -163,8 +169,13 @@ class Replicator:
         return []
 
     def own_copies(self, notice: Notice[Any]) -> list[Key]:
-        """Map a copy in our segment of the cache to its original."""
-        return [notice.key.shardless()] if notice.key.shard == self.shard else []
+        """Map a copy in our segment of the cache to its original, unless it is what was just written, to the byte."""
+        if notice.key.shard != self.shard:
+            return []
+        key = notice.key.shardless()
+        written = self._written.pop(key, None) if self._written else None
+        is_known = written is not None and notice.new is not None and written == _mark(notice.new)
+        return [] if is_known else [key]
 
     def controller(self, patience: float = 2.0) -> Controller[Any]:
         """Return the controller; its Manager needs a server named `cache`, which it waits for with patience."""
@@ -180,6 +191,11 @@ class Replicator:
             watches=[originals, copies, again],
             workers=16,
         )(self.reconcile)
+
+
+def _mark(copy: Object[Any]) -> tuple[str, int]:
+    """Return what tells a copy from any other; its bytes count, since another history may have its revision too."""
+    return copy.rv, hash(copy.raw.rstrip())
 
 
 def _themselves(keys: Iterable[Key], _: Lister[Any]) -> Iterable[Key]:

@@ -300,3 +300,15 @@ async def test_a_cache_that_comes_back_with_less_is_filled_again_at_once_by_ever
         await site.clock.advance(3)
 
         await assert_equal_copies(site)
+
+
+async def test_the_event_of_a_copy_that_was_just_written_wakes_nobody(site: Site) -> None:
+    async with site.shard("amber") as amber:
+        await with_all_kinds(site, amber)
+        before = len(amber.running.visits)
+
+        await amber.client.patch(EXPORTS, "widgets", {"metadata": {"labels": {"a": "1"}}})
+        await site.settle()
+
+        visits = [visit for visit in amber.running.visits[before:] if visit.controller == "replication-apiexports"]
+        assert [len(visit.writes) for visit in visits] == [1]
