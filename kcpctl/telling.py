@@ -35,6 +35,7 @@ class LogObserver:
     def __init__(self, log: Log | None = None) -> None:
         """Log to this logger, or to structlog's own."""
         self._log = (log if log is not None else logger()).bind()  # unbound it would be made anew for each event
+        self._tells_all = self._log.is_enabled_for(logging.DEBUG)
         self._quiet: dict[tuple[str, str], str] = {}
         self._warned: OrderedDict[tuple[str, str], None] = OrderedDict()
 
@@ -48,6 +49,8 @@ class LogObserver:
 
     @_tell.register
     def _reconciled(self, fact: runtime.Reconciled) -> None:
+        if not (self._tells_all or fact.outcome.failed):
+            return
         fields: dict[str, Any] = {
             "controller": fact.controller,
             "cluster": fact.key.cluster,
@@ -64,7 +67,7 @@ class LogObserver:
         else:
             retry_in = None if fact.retry_in is None else round(fact.retry_in, 3)
             self._log.warning("reconcile failed", error=fact.error, retry_in=retry_in, **fields)
-        if fact.outcome.failed and fact.error is not None and self._log.is_enabled_for(logging.DEBUG):
+        if fact.outcome.failed and fact.error is not None and self._tells_all:
             self._log.debug("where it failed", trace="".join(traceback.format_exception(fact.error)))
 
     @_tell.register
