@@ -5,6 +5,7 @@ import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from controllers.entries import EXPORT, SHARD, Entry, Gone, Kind, Moment, Place, Seen, SeenExport, State
@@ -52,6 +53,18 @@ async def test_everything_that_was_saved_is_loaded_as_it_was(tmp_path: Path) -> 
     )
     assert kept.gone == gone
     assert kept.standing == standing
+
+
+async def test_what_had_a_place_before_is_kept_beside_what_has_it_now(tmp_path: Path) -> None:
+    now = entry("beryl")
+    former = msgspec.structs.replace(now, place=msgspec.structs.replace(now.place, former="uid of the former"))
+    async with kept_view(tmp_path, in_memory=False) as keeper:
+        await keeper.save(changed(former, now))
+    assert {one.place for one in (await loaded(tmp_path)).entries} == {former.place, now.place}
+
+    async with kept_view(tmp_path, in_memory=False) as keeper:
+        await keeper.save(Changes({former.place: None}))
+    assert (await loaded(tmp_path)).entries == (now,)
 
 
 async def test_of_what_has_gone_the_latest_is_kept(tmp_path: Path) -> None:
