@@ -7,57 +7,21 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from informers.api.errors import DecodeError
+from informers.api.heads import (
+    NO_ROUTING,
+    Head,
+    decode_head,
+    decode_labels,
+    decode_line,
+    decode_list,
+    decode_status,
+)
 from informers.api.objects import _EMPTY, Key, Object
 from informers.api.peeking import Path, Peek, Peeker
 from informers.api.resources import Resource
 from informers.api.status import Status
 
 T = TypeVar("T")
-
-INITIAL_EVENTS_END = "k8s.io/initial-events-end"
-"""Annotation of the bookmark that ends a streamed list; only the value "true" counts."""
-
-
-class _Routing(msgspec.Struct, frozen=True, gc=False):
-    cluster: str = msgspec.field(name="kcp.io/cluster", default="")
-    shard: str = msgspec.field(name="kcp.io/shard", default="")
-    initial_events_end: str = msgspec.field(name=INITIAL_EVENTS_END, default="")
-
-
-_NO_ROUTING = _Routing()
-_NO_LABELS = msgspec.Raw(b"{}")
-
-
-class _HeadMetadata(msgspec.Struct, gc=False, rename="camel"):
-    name: str = ""
-    namespace: str = ""
-    uid: str = ""
-    resource_version: str = ""
-    generation: int = 0
-    deletion_timestamp: str | None = None
-    labels: msgspec.Raw = _NO_LABELS
-    annotations: _Routing | None = _NO_ROUTING
-
-
-class _Head(msgspec.Struct, gc=False):
-    metadata: _HeadMetadata
-
-
-class _ListMetadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    resource_version: str = ""
-    continue_: str = msgspec.field(name="continue", default="")
-    remaining_item_count: int | None = None
-
-
-class _List(msgspec.Struct, gc=False, rename="camel"):
-    items: list[msgspec.Raw] | None = None
-    metadata: _ListMetadata = _ListMetadata()
-    kind: str = ""
-
-
-class _Line(msgspec.Struct, gc=False):
-    type: str
-    object: msgspec.Raw
 
 
 class Malformed(msgspec.Struct, frozen=True):
@@ -97,12 +61,6 @@ _PREFIX_BY_LENGTH = {p[:12]: (p, len(p), t) for p, t in _PREFIXES.items()}
 _MODIFIED = next(known for known in _PREFIX_BY_LENGTH.values() if known[2] == "MODIFIED")
 _LABEL_SETS_KEPT = 16_384
 
-_decode_head = msgspec.json.Decoder(_Head).decode
-_decode_list = msgspec.json.Decoder(_List).decode
-_decode_line = msgspec.json.Decoder(_Line).decode
-_decode_status = msgspec.json.Decoder(Status).decode
-_decode_labels = msgspec.json.Decoder(dict[str, str] | None).decode
-
 
 class Reader(Generic[T]):
     """Reads one collection's bytes; keeps label sets that recur, so that equal labels cost their memory once."""
@@ -114,13 +72,13 @@ class Reader(Generic[T]):
         self._cluster = intern(cluster) if cluster != "*" else ""
         self._shard = intern(shard) if shard != "*" else ""
         self._labels: dict[bytes, dict[str, str]] = {b"{}": _EMPTY, b"null": _EMPTY}
-        self._decode: Callable[[bytes], Any] = _decode_head
+        self._decode: Callable[[bytes], Any] = decode_head
         self._peek_of: Callable[[Any], Peek | None] | None = None
 
     def peek_at(self, paths: Iterable[Path]) -> None:
         """Read what is at these paths together with the head, from now on, for `Object.peek`."""
-        peeker = Peeker(_Head, paths)
-        self._decode, self._peek_of = (peeker.decode, peeker.peek) if peeker.paths else (_decode_head, None)
+        peeker = Peeker(Head, paths)
+        self._decode, self._peek_of = (peeker.decode, peeker.peek) if peeker.paths else (decode_head, None)
 
     def object(self, raw: bytes) -> Object[T]:
         """Read one object; raises `DecodeError` when it is not one."""
@@ -132,7 +90,7 @@ class Reader(Generic[T]):
     def page(self, body: bytes) -> Page[T]:
         """Read a list; objects that cannot be read are set aside in `malformed`, the rest goes on."""
         try:
-            found = _decode_list(body)
+            found = decode_list(body)
         except msgspec.DecodeError as error:
             raise DecodeError(f"expected a list of {self.resource.plural}, found {_shown(body)}: {error}") from error
         if found.kind == "Table":
@@ -199,7 +157,7 @@ class Reader(Generic[T]):
 
     def _any_event(self, line: bytes) -> WatchEvent[T]:
         try:
-            found = _decode_line(line)
+            found = decode_line(line)
         except msgspec.DecodeError as error:
             raise DecodeError(
                 f"expected a watch event of {self.resource.plural}, found {_shown(line)}: {error}"
@@ -209,7 +167,7 @@ class Reader(Generic[T]):
             return WatchEvent("ERROR", status=_status(raw))
         try:
             if found.type == "BOOKMARK":
-                meta = _decode_head(raw).metadata
+                meta = decode_head(raw).metadata
                 ended = meta.annotations is not None and meta.annotations.initial_events_end == "true"
                 return WatchEvent("BOOKMARK", revision=meta.resource_version, initial_events_end=ended)
             obj = self._object(raw)
@@ -230,12 +188,12 @@ class Reader(Generic[T]):
                 head = decode(raw)
                 peek = peek_of(head) if peek_of is not None else None
             except msgspec.ValidationError:  # where a path leads astray nothing is there to peek at
-                head, peek = _decode_head(raw), None
+                head, peek = decode_head(raw), None
             meta = head.metadata
             name, routing = meta.name, meta.annotations
             if not name:
                 raise msgspec.ValidationError("Object has no `metadata.name`")
-            if routing is None or routing is _NO_ROUTING:
+            if routing is None or routing is NO_ROUTING:
                 key = Key(shard, cluster, intern(meta.namespace), name)
             else:
                 key = Key(
@@ -261,7 +219,7 @@ class Reader(Generic[T]):
         return objects
 
     def _new_labels(self, raw: bytes) -> dict[str, str]:
-        labels = _decode_labels(raw) or _EMPTY
+        labels = decode_labels(raw) or _EMPTY
         if len(self._labels) >= _LABEL_SETS_KEPT:
             self._labels.clear()
             self._labels |= {b"{}": _EMPTY, b"null": _EMPTY}
@@ -296,7 +254,7 @@ def _text(value: Any) -> str:
 
 def _status(raw: bytes) -> Status:
     try:
-        return _decode_status(raw)
+        return decode_status(raw)
     except msgspec.DecodeError as error:
         raise DecodeError(f"expected a Status in an ERROR event, found {_shown(raw)}: {error}") from error
 

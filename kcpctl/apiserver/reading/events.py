@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from informers.api.decoding import INITIAL_EVENTS_END
+from informers.api.heads import INITIAL_EVENTS_END
 from kcpctl.apiserver.call import Call
 from kcpctl.apiserver.failures import Failure
 from kcpctl.apiserver.http import statuses
