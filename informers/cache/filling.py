@@ -49,7 +49,7 @@ class Filling(Generic[T]):
         `DecodeError` for a deletion of nobody knows what.
         """
         added = [event.object for event in batch if event.object is not None and event.type == "ADDED"]
-        if len(added) == len(batch) and self._put_all_unknown(added):
+        if len(added) == len(batch) and self._put_new(added):
             self.events += len(added)
         else:
             for position, event in enumerate(batch):
@@ -93,14 +93,16 @@ class Filling(Generic[T]):
             self._set_aside(malformed.key, malformed.error)
 
     def _put_all(self, objects: list[Object[T]]) -> None:
-        if not self._put_all_unknown(objects):
+        if not self._put_new(objects):
             for obj in objects:
                 self._put(obj)
 
-    def _put_all_unknown(self, objects: list[Object[T]]) -> bool:
-        """Take in what nobody has heard of yet, if all of it is that and can be indexed; say whether it did."""
+    def _put_new(self, objects: list[Object[T]]) -> bool:
+        """Take in what is told for the first time, if all of it is that and can be indexed; say whether it did."""
+        if self.errors and not self.errors.keys().isdisjoint([obj.key for obj in objects]):
+            return False
         try:
-            return not self.errors and self.replacement.put_unknown(objects)
+            return self.replacement.put_new(objects)
         except IndexerFailed:
             return False
 
