@@ -1,6 +1,11 @@
 """Which texts Kubernetes accepts as names, label keys and label values, and how it says no."""
 
 import re
+from functools import lru_cache
+
+_KEPT = 4096
+_LONGEST_KEPT = 128
+"""Keys that are remembered: the same few stand in all objects."""
 
 _QUALIFIED = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]", re.ASCII)
 _VALUE = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?", re.ASCII)
@@ -61,6 +66,15 @@ def subdomain_errors(text: str) -> list[str]:
 
 def qualified_name_errors(text: str) -> list[str]:
     """Return what keeps the text from being a label or annotation key: `[prefix/]name`."""
+    return [] if len(text) <= _LONGEST_KEPT and _is_qualified(text) else _errors_of_qualified(text)
+
+
+@lru_cache(_KEPT)
+def _is_qualified(text: str) -> bool:
+    return not _errors_of_qualified(text)
+
+
+def _errors_of_qualified(text: str) -> list[str]:
     prefix, slash, name = text.rpartition("/")
     errors = []
     if text.count("/") > 1:

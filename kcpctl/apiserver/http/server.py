@@ -92,6 +92,8 @@ class Listening:
         return response
 
     async def _body(self, request: BaseRequest) -> bytes:
+        if request.content.is_eof():  # it came with the head
+            return await requests.read_body(request)
         async with asyncio.timeout(self._limits.body):
             return await requests.read_body(request)
 

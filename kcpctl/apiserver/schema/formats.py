@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from datetime import date
 from email.utils import parseaddr
+from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address, ip_network
 
 from informers.api.names import label_errors, subdomain_errors
@@ -25,6 +26,9 @@ _MAC = re.compile(
 )
 _LONGEST_EMAIL = 320
 """64 letters, @ and 255 more are the longest address of RFC 5321; the parser takes its time, and stack, for more."""
+_KEPT = 1024
+_LONGEST_KEPT = 32
+"""Timestamps that are remembered: the same moment stands in many objects, and in each again and again."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _AUTHORITY = re.compile(r"(?:[^@]*@)?(\[[^\]]*\]|[^:\[\]\s<>\"\\^`{|}]*)(:\d*)?")
@@ -46,9 +50,16 @@ def _is_date(text: str) -> bool:
 
 
 def _is_datetime(text: str) -> bool:
+    return _recent(text) if len(text) <= _LONGEST_KEPT else _is_moment(text)
+
+
+def _is_moment(text: str) -> bool:
     day, _, rest = text.lower().partition("t")
     found = _TIME.fullmatch(rest)
     return found is not None and _is_date(day) and found[1] <= "23" and found[2] <= "59" and found[3] <= "59"
+
+
+_recent = lru_cache(_KEPT)(_is_moment)
 
 
 def _is_duration(text: str) -> bool:

@@ -72,12 +72,16 @@ class _Reading:
         return printed(message, found)
 
     def _field(self, message: Message, field: Field, value: Any, stack: str, path: str) -> Any:
+        if field.kind is Kind.TEXT:
+            if field.holds is Holds.ONE and type(value) is str:
+                return value
+            if field.holds is Holds.MAP and type(value) is dict and all(type(item) is str for item in value.values()):
+                return value
+
         def place() -> str:
             return f"Go struct field {message.name}.{stack}{field.name}"
 
         if field.holds is Holds.ONE:
-            if field.kind is Kind.TEXT and type(value) is str:
-                return value
             return self._one(field, value, field.go_name, place, f"{stack}{field.name}.", f"{path}{field.name}.")
         if not isinstance(value, list if field.holds is Holds.LIST else dict):
             wanted = "slice" if field.holds is Holds.LIST else "map"
@@ -87,8 +91,6 @@ class _Reading:
                 self._one(field, item, field.go_name[2:], place, f"{stack}{field.name}.", f"{path}{field.name}[{i}].")
                 for i, item in enumerate(value)
             ]
-        if field.kind is Kind.TEXT and all(type(item) is str for item in value.values()):
-            return value
         return {
             key: self._one(
                 field, item, field.go_name[11:], place, f"{stack}{field.name}.", f"{path}{field.name}.{key}."

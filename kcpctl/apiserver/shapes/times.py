@@ -2,9 +2,14 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 SECONDS = "2006-01-02T15:04:05Z07:00"
 MICROSECONDS = "2006-01-02T15:04:05.000000Z07:00"
+
+_KEPT = 1024
+_LONGEST_KEPT = 32
+"""Texts that are remembered, since the same moment stands in many objects, and in each again and again."""
 
 _ZERO = datetime(1, 1, 1, tzinfo=UTC)
 _PIECES = ("2006", "-", "01", "-", "02", "T", "15", ":", "04", ":", "05")
@@ -27,8 +32,15 @@ class TimeError(ValueError):
 
 def normal_seconds(text: str) -> str | None:
     """Return the time as a Time prints it, or None for Go's zero time; raises `TimeError`."""
+    return _recent(text) if len(text) <= _LONGEST_KEPT else _in_seconds(text)
+
+
+def _in_seconds(text: str) -> str | None:
     moment = _read(text, SECONDS)
     return None if moment == _ZERO else f"{moment:%Y-%m-%dT%H:%M:%SZ}".zfill(20)
+
+
+_recent = lru_cache(_KEPT)(_in_seconds)
 
 
 def normal_microseconds(text: str) -> str | None:
