@@ -3,7 +3,7 @@
 import logging
 import traceback
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import singledispatchmethod
 from typing import Any
 
@@ -41,7 +41,11 @@ class LogObserver:
 
     def notice(self, fact: Any) -> None:
         """Take note of a fact."""
-        _TELLING.dispatch(type(fact))(self, fact)
+        kind = type(fact)
+        tell = _KNOWN.get(kind)
+        if tell is None:
+            tell = _KNOWN[kind] = _TELLING.dispatch(kind)
+        tell(self, fact)
 
     @singledispatchmethod
     def _tell(self, fact: Any) -> None:
@@ -225,6 +229,8 @@ class LogObserver:
 
 _TELLING = vars(LogObserver)["_tell"].dispatcher
 """What the method itself goes by; it makes a function for each call, which costs more than most facts do."""
+_KNOWN: dict[type[Any], Callable[[LogObserver, Any], None]] = {}
+"""What it has found for the kinds of facts that there were."""
 
 
 def _origin(origin: cache.Origin) -> dict[str, str]:
