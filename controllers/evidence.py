@@ -82,6 +82,8 @@ def _is_known(news: There, before: Entry) -> bool:
     """Say whether there is nothing new: the same form, in a history in which it was known to be there."""
     if (before.uid, before.what, before.state) != (news.uid, news.what, State.PRESENT):
         return False
+    if news.origin.store not in ("", before.origin.store):
+        return False
     return continuity(before.moment, news.lineage, news.moment.revision) is not Continuity.NEW
 
 

@@ -146,8 +146,9 @@ def counts(place: Place, home: str) -> bool:
 def origin_of(copy: Object[Any]) -> Origin:
     """Return which form of its original a copy shows."""
     notes = copy.annotations
-    holder = holder_of(copy) if HOLDER in notes else None
-    return Origin(notes.get(ORIGINAL_UID, ""), notes.get(ORIGINAL_RV, ""), holder.moment.store if holder else "")
+    uid, holder = notes.get(ORIGINAL_UID, ""), holder_of(copy) if HOLDER in notes else None
+    store = holder.moment.store if holder is not None and holder.uid == uid else ""
+    return Origin(uid, notes.get(ORIGINAL_RV, ""), store)
 
 
 def read(kind: Kind, obj: Object[Any]) -> Seen:

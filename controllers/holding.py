@@ -35,6 +35,8 @@ class Holder(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether it has stopped in order."""
     inherited: datetime | None = None
     """Since when the segment may hold what another store left there; None once that is adopted, or never was."""
+    uid: str = ""
+    """The uid of its Shard, at home. A copy of another one is what an earlier holder left, until it is written."""
     unproven: bool = False
     """Whether it found the segment empty, just now: what another had there may have been lost with the cache."""
 

@@ -17,7 +17,7 @@ from uuid import uuid4
 from controllers.claiming import NOTHING, Claimant
 from controllers.copies import HOLDER
 from controllers.entries import Origin
-from controllers.holding import RENEWED_EVERY, Finder, Holder, Taken, holder_of
+from controllers.holding import RENEWED_EVERY, Claim, Finder, Holder, Taken, claim, holder_of
 from controllers.kinds import Shard
 from controllers.leasenote import LeaseNote
 from controllers.legacy import Legacy
@@ -217,10 +217,10 @@ class Lease:
 
     async def _release(self) -> None:
         if self._rv:
-            await self._at_work(self._note).write(self._rv, self._tenure.released(self._finder().moment, self.legacy))
+            await self._at_work(self._note).write(self._rv, self._tenure.released(self._finder(), self.legacy))
 
     def _renewed(self) -> Holder:
-        return self._tenure.next(self._finder().moment, self.legacy)
+        return self._tenure.next(self._finder(), self.legacy)
 
     # What it sees
 
@@ -229,12 +229,12 @@ class Lease:
         key, copy = notice.key, notice.new
         if (key.shard, key.cluster, key.name) != (self.shard, ROOT, self.shard):
             return
-        holder = holder_of(copy) if copy is not None else None
-        is_anothers = holder is not None and holder.process != self._tenure.process
-        if self.held and is_anothers and copy is not None and not is_older(copy.rv, self._rv):
-            self._tenure.end()
-            self._rv = ""
-        if not self.held or is_anothers:
+        if copy is not None and self.held and holder_of(copy) is not None:
+            found, is_late = claim(copy, self._finder()), is_older(copy.rv, self._rv)
+            if found is Claim.HELD or (found is Claim.NEXT and not is_late):
+                self._tenure.end()
+                self._rv = self._rv if is_late else ""  # it may be an emptied cache's, which counts from anew
+        if not self.held:
             self._wake.set()
 
     def _finder(self) -> Finder:

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from controllers.entries import Moment, Origin
+from controllers.entries import Origin
 from controllers.holding import GIVEN_UP_AFTER, UNPROVEN_FOR, Finder, Holder
 from controllers.legacy import Legacy
 from informers.clock import Clock
@@ -37,10 +37,16 @@ class Tenure:
         now = self._clock.monotonic()
         self._unproven_until = now if self.is_by_right(finder) else now + UNPROVEN_FOR
 
-    def next(self, moment: Moment, legacy: Legacy) -> Holder:
+    def next(self, finder: Finder, legacy: Legacy) -> Holder:
         """Return what to write now."""
-        is_unproven = self._clock.monotonic() < self._unproven_until
-        return Holder(moment, self.process, self._clock.now(), inherited=legacy.since, unproven=is_unproven)
+        return Holder(
+            finder.moment,
+            self.process,
+            self._clock.now(),
+            inherited=legacy.since,
+            uid=finder.uid,
+            unproven=self._clock.monotonic() < self._unproven_until,
+        )
 
     def written(self, holder: Holder) -> None:
         """Have it written that this process holds the segment."""
@@ -55,6 +61,6 @@ class Tenure:
         """Hold it no more."""
         self._until = self._clock.monotonic()
 
-    def released(self, moment: Moment, legacy: Legacy) -> Holder:
+    def released(self, finder: Finder, legacy: Legacy) -> Holder:
         """Return what to write when it is let go."""
-        return msgspec.structs.replace(self.next(moment, legacy), released=True)
+        return msgspec.structs.replace(self.next(finder, legacy), released=True)

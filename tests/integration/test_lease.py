@@ -134,8 +134,11 @@ def continuing(amber: ShardProcess) -> Callable[[ShardProcess], AsyncContextMana
     return returns
 
 
+@pytest.mark.parametrize("revision", [None, 1], ids=["higher revisions", "lower revisions"])
 @pytest.mark.parametrize("after", [2.0, 12.0], ids=["while it may still write", "once it may not"])
-async def test_who_takes_a_segment_that_was_lost_gives_way_to_who_had_it(site: Site, after: float) -> None:
+async def test_who_takes_a_segment_that_was_lost_gives_way_to_who_had_it(
+    site: Site, after: float, revision: int | None
+) -> None:
     async with site.shard("violet") as violet:
 
         async def run() -> None:
@@ -144,7 +147,7 @@ async def test_who_takes_a_segment_that_was_lost_gives_way_to_who_had_it(site: S
                 await violet.client.create(SLICES, slice_of(path=amber.workspace))
                 await site.clock.advance(60)
                 amber.cache.hold()
-                await site.restart_cache(empty=True)
+                await site.restart_cache(empty=True, revision=revision)
                 await taken_from_amber(site, after=after, returns=continuing(amber))
 
         with pytest.raises(ConfigurationError, match=r"https://amber\.example\.com"):
