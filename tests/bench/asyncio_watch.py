@@ -16,7 +16,7 @@ class AsyncioWatch:
     def __init__(self, wanted: Plan) -> None:
         self._configuration = Configuration(host=wanted.server)
         _, _, self._group, self._version, self._plural = wanted.path.split("/")
-        self._pipeline = Pipeline()
+        self._pipeline = Pipeline(wanted.indexes)
         self._synced = Event()
 
     async def run(self) -> None:

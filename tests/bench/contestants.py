@@ -20,7 +20,7 @@ class Informer:
     program: Callable[[], list[str]]
     """Gives the command without what depends on the server; raises `Missing`."""
     events: int = 0
-    """How many events it shall consume; the slow ones are spared some. 0 is for those that repeat another's events."""
+    """How many events it shall consume; the slow ones are spared some. 0 is for those that are asked for none."""
     path: str = SLICES
     server: tuple[str, ...] = ()
     """Options of the replay server."""

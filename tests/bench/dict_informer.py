@@ -19,7 +19,7 @@ class DictInformer:
 
     def __init__(self, wanted: Plan) -> None:
         self._url = wanted.server + wanted.path
-        self._pipeline = Pipeline()
+        self._pipeline = Pipeline(wanted.indexes)
         self._synced = Event()
 
     async def run(self) -> None:

@@ -30,11 +30,12 @@ def generation_changed(old: dict[str, Any], new: dict[str, Any]) -> bool:
 
 
 class DictStore:
-    """Objects by (namespace, name), and their keys by three indexes."""
+    """Objects by (namespace, name), and their keys by the first so many of `INDEXERS`."""
 
-    def __init__(self) -> None:
+    def __init__(self, indexes: int) -> None:
         self._objects: dict[Key, dict[str, Any]] = {}
-        self._indexes: list[dict[str, set[Key]]] = [{} for _ in INDEXERS]
+        self._indexers = INDEXERS[:indexes]
+        self._indexes: list[dict[str, set[Key]]] = [{} for _ in self._indexers]
 
     def __len__(self) -> int:
         return len(self._objects)
@@ -44,7 +45,7 @@ class DictStore:
         key = (obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
         old = self._objects.get(key)
         self._objects[key] = obj
-        for indexer, index in zip(INDEXERS, self._indexes, strict=True):
+        for indexer, index in zip(self._indexers, self._indexes, strict=True):
             value = indexer(obj)
             if old is not None:
                 before = indexer(old)
@@ -89,8 +90,8 @@ class Queue:
 class Pipeline:
     """Store, filter, queue and a worker, and how many events went through."""
 
-    def __init__(self) -> None:
-        self.store = DictStore()
+    def __init__(self, indexes: int) -> None:
+        self.store = DictStore(indexes)
         self.queue = Queue()
         self.events = 0
         self._wanted = 0

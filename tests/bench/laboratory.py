@@ -32,12 +32,10 @@ class Laboratory:
         self._say = say
         self._known: dict[tuple[str, ...], Figures | Missing] = {}
 
-    def informer(self, informer: Informer, labels: Labels = "shared", options: Sequence[str] = ()) -> Figures:
-        """Return the informer's figures; raises `Missing`.
-
-        Those of its events are there with shared labels and without options.
-        """
-        events = informer.events if labels == "shared" and not options else 0
+    def informer(
+        self, informer: Informer, labels: Labels = "shared", options: Sequence[str] = (), *, events: int = 0
+    ) -> Figures:
+        """Return the informer's figures, those of events only where there are any; raises `Missing`."""
 
         def measure() -> Figures:
             with replaying(informer.path, labels, informer.server) as url:
@@ -73,12 +71,13 @@ class Laboratory:
         labels: Labels = "shared",
         options: Sequence[str] = (),
         per: float = 1,
+        with_events: bool = False,
     ) -> list[Baseline]:
         """Return the figure of those informers that can be had here, divided by `per`."""
         found = []
         for informer in informers:
             try:
-                figures = self.informer(informer, labels, options)
+                figures = self.informer(informer, labels, options, events=informer.events if with_events else 0)
             except Missing:
                 continue  # said already
             found.append(Baseline(informer.name, figures[figure] / per))

@@ -1,7 +1,8 @@
-"""Our SharedInformer over HTTP with three indexes, a handler with a filter, and a WorkQueue with one worker."""
+"""Our SharedInformer over HTTP with its indexes, a handler with a filter, and a WorkQueue with one worker."""
 
 import asyncio
 from asyncio import Event
+from itertools import islice
 
 from informers.api.objects import Key
 from informers.api.resources import Collection, Resource
@@ -28,7 +29,9 @@ class OurInformer:
         if wanted.path != SLICES:
             raise SystemExit(f"expected --path {SLICES}, found {wanted.path}")
         self._server = Server.from_address(wanted.server)
-        self._informer = SharedInformer(self._server.client(), Collection(_SLICES), indexers=_INDEXERS)
+        self._informer = SharedInformer(
+            self._server.client(), Collection(_SLICES), indexers=dict([*_INDEXERS.items()][: wanted.indexes])
+        )
         self._queue: WorkQueue[Key] = WorkQueue(clock=SystemClock())
         self._events = 0
         self._wanted = 0

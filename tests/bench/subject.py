@@ -17,7 +17,7 @@ SETTLE = 1.0
 
 
 class Subject(Protocol):
-    """An informer with three indexes (namespace, label `app`, `spec.partition`), a filter and a queue."""
+    """An informer with the planned indexes (namespace, label `app`, `spec.partition`), a filter and a queue."""
 
     async def run(self) -> None:
         """List and watch until cancelled."""
@@ -35,6 +35,7 @@ class Plan(argparse.Namespace):
     server: str
     path: str
     objects: int
+    indexes: int
     events: int
     ticker: bool
 
@@ -45,6 +46,7 @@ def plan() -> Plan:
     parser.add_argument("--server", required=True, help="URL of the replay server")
     parser.add_argument("--path", required=True, help="path of the collection there")
     parser.add_argument("--objects", type=int, default=20_000)
+    parser.add_argument("--indexes", type=int, choices=(2, 3), default=3, help="2 leaves out `spec.partition`")
     parser.add_argument("--events", type=int, default=100_000, help="0 ends after the sync")
     parser.add_argument("--ticker", action="store_true", help="measure how long the sync holds the loop")
     return parser.parse_args(namespace=Plan())

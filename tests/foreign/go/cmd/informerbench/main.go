@@ -22,6 +22,7 @@ type arguments struct {
 	list       string
 	start      string
 	objects    int
+	indexes    int
 	events     int
 	collect    bool
 	timeout    time.Duration
@@ -35,6 +36,7 @@ func main() {
 	flag.StringVar(&args.list, "list", "list", "list (LIST, then WATCH) or watchlist (one stream)")
 	flag.StringVar(&args.start, "start", "", "URL to POST to when the events shall come; empty waits for them")
 	flag.IntVar(&args.objects, "objects", 20_000, "objects to expect")
+	flag.IntVar(&args.indexes, "indexes", 3, "2 leaves out the one that reads a field of the spec")
 	flag.IntVar(&args.events, "events", 100_000, "MODIFIED events to take after the sync; 0 for none")
 	flag.BoolVar(&args.collect, "collect", false, "collect garbage before reading what stays resident; else as a user sees it")
 	flag.DurationVar(&args.timeout, "timeout", 5*time.Minute, "give up after this long")
@@ -59,7 +61,7 @@ func run(ctx context.Context, args arguments) error {
 	if err != nil {
 		return err
 	}
-	informer, err := bench.NewInformer(args.kind, config)
+	informer, err := bench.NewInformer(args.kind, config, args.indexes)
 	if err != nil {
 		return err
 	}

@@ -35,29 +35,32 @@ func ChooseList(list string) error {
 }
 
 // NewInformer makes an informer of the given kind over all namespaces, indexed
-// by namespace, by the label app and by spec.partition.
-func NewInformer(kind string, config *rest.Config) (cache.SharedIndexInformer, error) {
+// by namespace, by the label app and, with three indexes, by spec.partition.
+func NewInformer(kind string, config *rest.Config, indexes int) (cache.SharedIndexInformer, error) {
+	if indexes != 2 && indexes != 3 {
+		return nil, fmt.Errorf("expected 2 or 3 -indexes, found %d", indexes)
+	}
 	switch kind {
 	case "dynamic":
-		return newDynamic(config)
+		return newDynamic(config, indexes)
 	case "typed":
-		return newTyped(config)
+		return newTyped(config, indexes)
 	default:
 		return nil, fmt.Errorf("expected a kind of %q, found %q", Kinds, kind)
 	}
 }
 
-func newDynamic(config *rest.Config) (cache.SharedIndexInformer, error) {
+func newDynamic(config *rest.Config, indexes int) (cache.SharedIndexInformer, error) {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, err
 	}
 	informer := dynamicinformer.NewFilteredDynamicInformer(
-		client, Resource, metav1.NamespaceAll, 0, indexers(untypedPartition), nil)
+		client, Resource, metav1.NamespaceAll, 0, indexers(untypedPartition, indexes), nil)
 	return informer.Informer(), nil
 }
 
-func newTyped(config *rest.Config) (cache.SharedIndexInformer, error) {
+func newTyped(config *rest.Config, indexes int) (cache.SharedIndexInformer, error) {
 	version := Resource.GroupVersion()
 	config = rest.CopyConfig(config)
 	config.GroupVersion = &version
@@ -68,15 +71,18 @@ func newTyped(config *rest.Config) (cache.SharedIndexInformer, error) {
 		return nil, err
 	}
 	source := cache.NewListWatchFromClient(client, Resource.Resource, metav1.NamespaceAll, fields.Everything())
-	return cache.NewSharedIndexInformer(source, &Slice{}, 0, indexers(typedPartition)), nil
+	return cache.NewSharedIndexInformer(source, &Slice{}, 0, indexers(typedPartition, indexes)), nil
 }
 
-func indexers(partition cache.IndexFunc) cache.Indexers {
-	return cache.Indexers{
+func indexers(partition cache.IndexFunc, indexes int) cache.Indexers {
+	found := cache.Indexers{
 		cache.NamespaceIndex: cache.MetaNamespaceIndexFunc,
 		labelIndex:           appLabel,
-		partitionIndex:       partition,
 	}
+	if indexes > 2 {
+		found[partitionIndex] = partition
+	}
+	return found
 }
 
 func appLabel(obj any) ([]string, error) {
