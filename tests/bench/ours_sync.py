@@ -29,9 +29,8 @@ class OurInformer:
         if wanted.path != SLICES:
             raise SystemExit(f"expected --path {SLICES}, found {wanted.path}")
         self._server = Server.from_address(wanted.server)
-        self._informer = SharedInformer(
-            self._server.client(), Collection(_SLICES), indexers=dict([*_INDEXERS.items()][: wanted.indexes])
-        )
+        indexers = dict(islice(_INDEXERS.items(), wanted.indexes))
+        self._informer = SharedInformer(self._server.client(), Collection(_SLICES), indexers=indexers)
         self._queue: WorkQueue[Key] = WorkQueue(clock=SystemClock())
         self._events = 0
         self._wanted = 0
