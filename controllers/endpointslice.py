@@ -15,7 +15,7 @@ from controllers.departures import Departures
 from controllers.entries import Reference
 from controllers.evidence import LOST
 from controllers.kinds import LOGICAL_CLUSTERS, PARTITIONS, SLICES, Partition, Slice
-from controllers.publishing import FAILED, Decision, Held, decide, urls_condition
+from controllers.publishing import FAILED, Decision, Held, Shards, decide, urls_condition
 from controllers.references import (
     EXPORT_INDEX,
     PARTITION_INDEX,
@@ -29,6 +29,7 @@ from controllers.references import (
 from controllers.resolving import Found, Resolver, reference_of
 from controllers.sightings import Sightings
 from controllers.statuses import fields_of_status
+from controllers.urls import is_url_for
 from controllers.view import View
 from informers.api.conditions import (
     Condition,
@@ -39,7 +40,7 @@ from informers.api.conditions import (
     set_condition,
     to_json,
 )
-from informers.api.errors import CacheError
+from informers.api.errors import Ambiguous, CacheError
 from informers.api.objects import Key, Object
 from informers.api.resources import Resource
 from informers.api.selectors import EVERYTHING, LabelSelector, SelectorError
@@ -100,6 +101,8 @@ class EndpointSlices:
         try:
             export = resolver.find(obj, cluster, published)
         except CacheError as error:
+            if complete and isinstance(error, Ambiguous):
+                self._follow_published(obj, wish, published, known, cluster.lister(self.partitions))
             return _lookup_failed(obj, wish, error)
         if export.cluster is None:
             return _without_export(obj, wish, export, published) if complete else None
@@ -115,6 +118,29 @@ class EndpointSlices:
         wish.endpoints = decision.urls
         wish.set(urls_condition(URLS_READY, decision, wish.find(URLS_READY), wish.now, cause=export.held))
         return wish.result(obj)
+
+    def _follow_published(
+        self,
+        obj: Object[Slice],
+        wish: _Wish,
+        published: Sequence[str],
+        known: Shards,
+        partitions: Lister[Partition],
+    ) -> None:
+        """Follow shards and the partition for the exports whose URLs are published; nobody knows which one is meant."""
+        asked = _Wish([], wish.now)
+        selector = self._selector(obj, asked, published, partitions)
+        if selector is None:
+            wish.endpoints = asked.endpoints
+            return
+        reference, name = reference_of(obj)
+        urls = set(published)
+        for cluster in self.known.exports.clusters(reference, name):
+            if own := [url for url in published if is_url_for(url, cluster, name)]:
+                decision = decide(own, cluster, name, known, selector, has_left=lambda _: False)
+                urls = urls.difference(own).union(decision.urls)
+        if urls != set(published):
+            wish.endpoints = tuple(sorted(urls))
 
     def _selector(
         self, obj: Object[Slice], wish: _Wish, published: Sequence[str], partitions: Lister[Partition]
@@ -155,7 +181,7 @@ class EndpointSlices:
 
 
 def _lookup_failed(obj: Object[Slice], wish: _Wish, error: Exception) -> Result:
-    """Keep the endpoints, say so, and try again."""
+    """Keep the endpoints as far as nothing speaks against them, say so, and try again."""
     wish.set(mark_false(EXPORT_VALID, "InternalError", f"Error getting APIExport {'|'.join(reference_of(obj))}"))
     wish.set(mark_unknown(URLS_READY, FAILED))
     return wish.result(obj, error=error)

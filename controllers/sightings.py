@@ -132,9 +132,9 @@ class Sightings:
         if not isinstance(news, There) or news.place in self._malformed:
             return False
         entry = self.get(news.place)
-        if any(place.former for place in self.named(news.place.name)):
+        if entry is None or any(place.former for place in self.named(news.place.name)):
             return False
-        return entry is not None and judged(entry, news, _NEVER, home=self.home) is entry
+        return judged(entry, news, _NEVER, home=self.home) is entry
 
     def named(self, name: Name) -> Iterable[Place]:
         """Return the places of everything that is called that."""

@@ -118,6 +118,29 @@ async def test_two_exports_of_one_path_elsewhere_keep_the_endpoints_and_are_trie
     )
 
 
+async def test_while_two_exports_have_one_path_the_shards_of_what_is_published_are_followed_all_the_same() -> None:
+    def knowing_two(*shards: Object[Any], **partition: Any) -> Knowledge:
+        far = [made(EXPORTS, "widgets", c, shard=c, annotations={"kcp.io/path": "root:far"}) for c in ("c8", "c9")]
+        return knowing(*shards, *far, *([made(PARTITIONS, "p", "c1", **partition)] if partition else []))
+
+    async def left(known: Knowledge, obj: Object[Any]) -> list[str] | None:
+        found = await wished(known, obj)
+        assert found is not None
+        assert found[1]["APIExportValid"][:2] == ("False", "InternalError")
+        return found[0]
+
+    both = slice_(url("amber", "c9"), url("beryl", "c9"), path="root:far")
+    known = knowing_two(AMBER, BERYL)
+    assert await left(known, both) == [url("amber", "c9"), url("beryl", "c9")]
+    known.show(shard("beryl", home="beryl", url="https://moved:1"), "cache")
+    assert await left(known, both) == [url("amber", "c9"), url("moved", "c9")], "and none of c8 is added"
+
+    of_europe = slice_(url("amber", "c9"), url("beryl", "c9"), path="root:far", partition="p")
+    known = knowing_two(AMBER, BERYL, spec={"selector": {"matchLabels": {"region": "eu"}}})
+    assert await left(known, of_europe) == [url("amber", "c9")]
+    assert await left(knowing_two(AMBER, BERYL), of_europe) == [], "a partition that is gone takes all along"
+
+
 MISSING = {
     "APIExportValid": ("False", "APIExportNotFound", "Error getting APIExport c1|widgets"),
     "EndpointURLsReady": ("False", "ErrorGeneratingURLs", ""),
