@@ -74,7 +74,14 @@ def _finished(subject: Subject, new: JSON, old: JSON, record: Record) -> tuple[b
     """Complete and check the new object; return it as it will be stored, and whether that is news."""
     _prepare(subject, new, old)
     value = subject.packed(new)
+    if subject.served.strategy.serves_stored_bytes and _differs(new, old):
+        return value, True
     return value, not same_document(value, record.value)
+
+
+def _differs(new: JSON, old: JSON) -> bool:
+    """Say whether something besides metadata surely differs, which takes no decoding."""
+    return any(old.get(name) != value for name, value in new.items() if name != "metadata")
 
 
 def _check_revision(subject: Subject, new: JSON, record: Record) -> None:
