@@ -18,6 +18,9 @@ _CALM_WITHIN = 50.0
 """Seconds; whoever could not reach the cache server waits up to 30 before it tries again."""
 _STUCK_AFTER = 20.0
 """Seconds in which nobody is at work, and the same is still wrong; who follows another store waits for 15 of them."""
+_LOSSES_STAND_AFTER = 3.0
+"""Seconds in which what is missed has to be the same: slices are told of losses that have stood for 2 of them."""
+_ORIGIN = ("cache.kcp.io/original-resource-UID", "cache.kcp.io/original-resource-version")
 _CACHED = "/services/cache/shards/*/clusters/*"
 _COPIED = {
     "shards": "apis/core.kcp.io/v1alpha1/shards",
@@ -32,11 +35,12 @@ async def calm(site: Site) -> list[Violation]:
     """Wait until everything is right and all queues are empty; return what is still wrong after long enough."""
     wrong: list[str] = []
     same_since = time.monotonic()
+    losses = Losses()
 
     async def is_over() -> bool:
         nonlocal same_since
-        at_work = await busy(site)
-        found = at_work or [line async for line in problems(site)] or await busy(site)
+        at_work = await busy(site, losses)
+        found = at_work or [line async for line in problems(site)] or await busy(site, losses)
         if at_work or found != wrong:
             same_since = time.monotonic()
         wrong[:] = found
@@ -46,7 +50,23 @@ async def calm(site: Site) -> list[Violation]:
     return [Violation(time.monotonic(), f"when all is calm again: {line}") for line in wrong]
 
 
-async def busy(site: Site) -> list[str]:
+class Losses:
+    """What each process misses, and since when that is the same."""
+
+    def __init__(self) -> None:
+        """Begin with nothing known."""
+        self._seen: dict[str, tuple[list[JSON], float]] = {}
+
+    def are_young(self, name: str, missed: list[JSON], now: float) -> bool:
+        """Say whether a process misses something, and missed something else just now."""
+        before, since = self._seen.get(name, ([], now))
+        if before != missed:
+            since = now
+        self._seen[name] = missed, since
+        return bool(missed) and now - since < _LOSSES_STAND_AFTER
+
+
+async def busy(site: Site, losses: Losses) -> list[str]:
     """Return what the processes themselves say that they are still at."""
     found: list[str] = []
     for name, status in zip(SHARDS, await _statuses(site), strict=True):
@@ -59,6 +79,8 @@ async def busy(site: Site) -> list[str]:
         for one in status["controllers"]:
             if not one["started"] or one["ready"] or one["active"]:
                 found.append(f"{name} is still at work: {one['name']}")
+        if losses.are_young(name, status["missed"], time.monotonic()):
+            found.append(f"{name} has lost something just now")
         found += [f"{name} lets {line} settle" for line in settling(site.books.now, name, status["missed"])]
     return found
 
@@ -156,10 +178,16 @@ def _copies(world: World, home: str, originals: list[JSON], copies: list[JSON]) 
             yield f"{place_of(original)} is missing"
         elif _content(copy) != _content(original):
             yield f"{place_of(original)} says {_content(copy)}, the original {_content(original)}"
+        elif (origin := _origin(copy)) != [original["metadata"][field] for field in ("uid", "resourceVersion")]:
+            yield f"{place_of(original)} is a copy of an earlier form: {origin}"
     # A store that was replaced lost slices as well, which nobody books: they publish nothing.
     surplus = [place for place, obj in ours.items() if place not in lost and obj["kind"] != "APIExportEndpointSlice"]
     if surplus:
         yield f"{sorted(surplus)} have no original"
+
+
+def _origin(copy: JSON) -> list[str]:
+    return [copy["metadata"]["annotations"].get(note, "") for note in _ORIGIN]
 
 
 def _content(obj: JSON) -> JSON:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.chaos.calm import settling
+from tests.chaos.calm import Losses, settling
 from tests.chaos.clocks import JumpingClock
 from tests.chaos.invariants import Tampered, Violation, unfounded
 from tests.chaos.plans import SHARDS, parse, plan_of, without
@@ -110,6 +110,16 @@ def test_it_is_not_calm_while_a_removal_is_about_to_settle_and_is_while_one_wait
     assert list(settling(world(), "amber", [missed("violet")])) == [], "it is at violet as well"
     assert list(settling(world(), "amber", [missed("violet", shard="violet")])) == ["shards root|violet of violet"]
     assert list(settling(world(), "amber", [missed("ghost", "held")])) == [], "what is held waits for an operator"
+
+
+def test_it_is_not_calm_either_before_what_is_missed_has_been_the_same_for_a_while() -> None:
+    losses, one, other = Losses(), {"name": "one"}, {"name": "other"}
+
+    assert not losses.are_young("amber", [], 0.0)
+    assert losses.are_young("amber", [one], 10.0)
+    assert losses.are_young("amber", [one], 12.0)
+    assert losses.are_young("amber", [one, other], 12.9)
+    assert not losses.are_young("amber", [one, other], 16.0)
 
 
 def _changed(state: Home, name: str, what: str) -> Home:
