@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 ARGS ?=
+# The limit of a test, in seconds, is no setting of pytest's: a clone has pytest-timeout only after `make install-dev`,
+# and pytest refuses settings of plugins that are not there.
+PYTEST := $(BIN)/python -m pytest --timeout 120
 
 .PHONY: help install install-dev compile run test check format foreign foreign-build bench chaos lock clean
 
@@ -40,7 +43,7 @@ run: install
 	@exec $(BIN)/python -m kcpctl run $(ARGS)
 
 test: install-dev
-	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
+	$(PYTEST) -n auto --dist worksteal $(ARGS)
 
 check: install-dev
 	$(BIN)/ruff check .
@@ -57,7 +60,7 @@ foreign-build:
 	@bash tests/foreign/build.sh
 
 foreign: install-dev foreign-build
-	$(BIN)/python -m pytest tests/foreign -n 2 $(ARGS)
+	$(PYTEST) tests/foreign -n 2 $(ARGS)
 
 chaos: install-dev
 	$(BIN)/python -m tests.chaos $(or $(ARGS),--seeds 0-299)

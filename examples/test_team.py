@@ -1,4 +1,4 @@
-"""How to test a controller: `python -m pytest examples`, with `kcpctl[testing]` installed."""
+"""How to test a controller: `pip install -e '.[testing]'`, then `python -m pytest examples`."""
 
 from pathlib import Path
 
