@@ -12,8 +12,8 @@ redirect is followed, so credentials go to one host only.
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Mapping
-from functools import lru_cache
+from collections.abc import AsyncIterator, Callable, Mapping
+from functools import lru_cache, partial
 from ssl import SSLContext
 
 import aiohttp
@@ -125,7 +125,7 @@ class HttpTransport:
             )
         except BaseException as error:
             busy = CALLS_AT_ONCE if not request.watch and line.waits(number) else 0
-            line.go()
+            line.go(number)
             if isinstance(error, aiohttp.ConnectionTimeoutError):
                 raise unconnected(self._name, request.timeouts, busy=busy) from error
             if isinstance(error, FAILURES):
@@ -133,7 +133,7 @@ class HttpTransport:
             raise
         if (tap := tapped(response)) is not None:
             tap.limit(request.timeouts.idle, deadline)
-        return HttpResponse(response, self._name, request.timeouts, line)
+        return HttpResponse(response, self._name, request.timeouts, partial(line.go, number))
 
     def _check_open(self) -> None:
         if self._closed:
@@ -151,11 +151,13 @@ class HttpTransport:
 class HttpResponse:
     """An answer as aiohttp reads it."""
 
-    __slots__ = ("_line", "_name", "_response", "_timeouts")
+    __slots__ = ("_gone", "_name", "_response", "_timeouts")
 
-    def __init__(self, response: aiohttp.ClientResponse, name: str, timeouts: Timeouts, line: Line) -> None:
-        """Take over the response, of a call that is in the line; `name` and `timeouts` are for error messages."""
-        self._line: Line | None = line
+    def __init__(
+        self, response: aiohttp.ClientResponse, name: str, timeouts: Timeouts, gone: Callable[[], None]
+    ) -> None:
+        """Take over the response; `name` and `timeouts` are for error messages. `gone` is called each time it is closed."""
+        self._gone = gone
         self._response = response
         self._name = name
         self._timeouts = timeouts
@@ -182,9 +184,7 @@ class HttpResponse:
 
     async def aclose(self) -> None:
         """Give the connection back if the body was read to its end, else drop it, and wait until it is closed."""
-        if self._line is not None:
-            self._line.go()
-            self._line = None
+        self._gone()
         connection = self._response.connection
         transport = connection.transport if connection is not None else None
         if transport is not None:

@@ -8,17 +8,18 @@ class Line:
         """Begin without any."""
         self._connections = connections
         self._came = 0
-        self._went = 0
+        self._here: dict[int, None] = {}
 
     def come(self) -> int:
         """Take one more call in; return its number."""
         self._came += 1
+        self._here[self._came] = None
         return self._came
 
-    def go(self) -> None:
-        """Let one call go: its connection is free."""
-        self._went += 1
+    def go(self, number: int) -> None:
+        """Let the call of that number go: it has its answer, or has given up. Safe to call twice."""
+        self._here.pop(number, None)
 
     def waits(self, number: int) -> bool:
-        """Say whether the call of that number has no connection: as long as it waits, none that came later has gone."""
-        return number - self._went > self._connections
+        """Say whether the call of that number has no connection, since as many that came before it are still here."""
+        return sum(other < number for other in self._here) >= self._connections

@@ -15,6 +15,7 @@ from informers.api.errors import (
 from informers.client.credentials import Anonymous, BearerToken
 from informers.client.http import CALLS_AT_ONCE, HttpTransport
 from informers.client.transport import Request, Timeouts
+from informers.tasks import together
 from tests.informers.client.servers import LAST_CHUNK, always, answer, chunk, opening, serving
 
 ANYONE = Anonymous()
@@ -223,6 +224,29 @@ async def test_a_full_pool_runs_into_the_connect_deadline_and_says_that_it_was_f
             await read(transport, Request("GET", "/", timeouts=Timeouts(connect=0.02)))
         for response in held:
             await response.aclose()
+
+
+async def test_who_waits_for_a_full_pool_is_told_so_although_others_have_given_up_waiting(transport_to):
+    async def handler(asked, writer):
+        writer.write(opening())
+        await writer.drain()
+        await asyncio.Event().wait()
+
+    async def wait(seconds):
+        with pytest.raises(ConnectError) as error:
+            await transport.send(Request("GET", "/", timeouts=Timeouts(connect=seconds)))
+        said.append(str(error.value))
+
+    async with serving(handler) as server:
+        transport = transport_to(server.address)
+        held = [await transport.send(Request("GET", "/")) for _ in range(CALLS_AT_ONCE)]
+
+        said = list[str]()
+        await together(wait(0.04), wait(0.02), wait(0.02))
+        for response in held:
+            await response.aclose()
+
+    assert ["busy with other calls" in one for one in said] == [True] * 3
 
 
 async def test_a_server_that_lets_nobody_in_runs_into_the_connect_deadline(transport_to):
