@@ -1,8 +1,7 @@
 """The part of an object's metadata that the server owns."""
 
-from os import urandom
 from random import Random
-from uuid import UUID
+from uuid import uuid4
 
 import msgspec
 
@@ -20,8 +19,6 @@ _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _RANDOM_LETTERS = 5
 _LONGEST_BASE = 63 - _RANDOM_LETTERS
 
-_UIDS_AT_ONCE = 64
-
 _OWN = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 _LASTING = ("creationTimestamp", "deletionTimestamp")
 
@@ -29,22 +26,6 @@ _REPEATED_OWNERS = (
     ".metadata.ownerReferences contains duplicate entries{}; API server dedups owner references in 1.20+, and may "
     "reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}"
 )
-
-
-class _Uids:
-    """Makes random UUIDs; asking the kernel for each would cost a hundredth of a creation."""
-
-    def __init__(self) -> None:
-        self._left = b""
-
-    def __call__(self) -> str:
-        if not self._left:
-            self._left = urandom(_UIDS_AT_ONCE * 16)
-        taken, self._left = self._left[:16], self._left[16:]
-        return str(UUID(bytes=taken, version=4))
-
-
-_uids = _Uids()
 
 
 def begin(metadata: JSON, rules: Rules, now: str) -> None:
@@ -61,7 +42,7 @@ def begin(metadata: JSON, rules: Rules, now: str) -> None:
     metadata.pop("managedFields", None)
     for field in _OWN:
         metadata.pop(field, None)
-    metadata["uid"] = _uids()
+    metadata["uid"] = str(uuid4())
     metadata["creationTimestamp"] = now
 
 

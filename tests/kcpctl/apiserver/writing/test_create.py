@@ -1,6 +1,8 @@
 """Creating objects."""
 
 import re
+import subprocess
+import sys
 from random import Random
 
 import pytest
@@ -41,6 +43,22 @@ async def test_the_server_owns_identity_and_time_whatever_the_client_says(ann: H
         },
         "data": {"a": "1"},
     }
+
+
+def test_a_process_and_what_it_forked_give_no_two_objects_one_uid() -> None:
+    program = """
+import os
+from kcpctl.apiserver.admission import SHARD
+from kcpctl.apiserver.writing.identity import begin
+
+for forks in (0, 1):
+    forks and os.fork()
+    begin(metadata := {}, SHARD, "")
+    os.write(1, metadata["uid"].encode() + b" ")
+"""
+    found = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, timeout=30)
+
+    assert len(set(found.stdout.split())) == 3
 
 
 async def test_a_taken_name_is_refused_and_says_if_the_object_is_going_away(ann: Hand) -> None:
