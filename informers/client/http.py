@@ -156,7 +156,10 @@ class HttpResponse:
     def __init__(
         self, response: aiohttp.ClientResponse, name: str, timeouts: Timeouts, gone: Callable[[], None]
     ) -> None:
-        """Take over the response; `name` and `timeouts` are for error messages. `gone` is called each time it is closed."""
+        """Take over the response; `name` and `timeouts` are for error messages.
+
+        `gone` is called each time it is closed.
+        """
         self._gone = gone
         self._response = response
         self._name = name
