@@ -5,13 +5,13 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from informers.api import patch
 from informers.api.errors import ConfigurationError, NotFound
 from informers.api.objects import Object
 from informers.api.resources import Resource
 from informers.client.client import Client
 from informers.runtime.ownership import is_applied
 from informers.runtime.result import Result
+from informers.runtime.wishes import patches, plain
 
 T = TypeVar("T")
 JSON = dict[str, Any]
@@ -56,75 +56,16 @@ class Target(msgspec.Struct, Generic[T], frozen=True):
 
 async def _patch(seen: Object[T], newest: Object[T], result: Result, to: Target[T]) -> Committed:
     """Send merge patches that hold only if nobody has written since `newest`."""
-    fields, status = _patches(newest, result)
+    fields, status = patches(newest, result)
     if not fields and not status:
         return Committed.TRUE
-    if newest is not seen and (fields, status) != _patches(seen, result):
+    if newest is not seen and (fields, status) != patches(seen, result):
         return Committed.OUTDATED
     if fields:
         newest = await _send(newest, fields, "", to)
     if status:
         await _send(newest, {"status": status}, "status", to)
     return Committed.TRUE
-
-
-def _patches(obj: Object[Any], result: Result) -> tuple[JSON, JSON]:
-    """Return the merge patches that the object needs: for its own fields, and for its status."""
-    fields: JSON = {}
-    if result.fields is not None:
-        body = obj.body
-        fields = patch.diff(body, patch.apply(body, _effective(msgspec.to_builtins(result.fields), body)))
-    return fields, _status_patch(obj, result.status) if result.status is not None else {}
-
-
-def _status_patch(obj: Object[Any], wish: Any) -> JSON:
-    """Return the merge patch for the status; only fields whose texts differ are taken apart."""
-    encoded = _encode(wish)
-    try:
-        wanted = _decode_texts(encoded)
-    except msgspec.ValidationError:
-        raise _no_mapping(wish) from None
-    there = _texts_of_status(obj)
-    changed = {name: text for name, text in wanted.items() if there.get(name) != text}
-    old = {name: _decode(text) for name, text in there.items() if name in changed or name not in wanted}
-    new = {name: _decode(text) for name, text in changed.items()}
-    found: JSON = patch.diff(old, _without_nulls(new) if b"null" in encoded else new)
-    return found
-
-
-class _Status(msgspec.Struct, gc=False):
-    status: dict[str, msgspec.Raw] | None = None
-
-
-_encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder().decode
-_decode_status = msgspec.json.Decoder(_Status).decode
-_decode_texts = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-
-
-def _texts_of_status(obj: Object[Any]) -> dict[str, msgspec.Raw]:
-    """Return the JSON of each field of the status; of one that is no mapping nothing is kept."""
-    try:
-        return _decode_status(obj.raw).status or {}
-    except msgspec.ValidationError:
-        return {}
-
-
-def _effective(wish: JSON, body: JSON) -> JSON:
-    """Leave out what removes fields that are not there.
-
-    A map would be made to hold nothing, which servers drop (empty labels, say), so that it would differ for ever.
-    """
-    found: JSON = {}
-    for name, value in wish.items():
-        present = body.get(name)
-        if isinstance(value, dict) and value:
-            value = _effective(value, present if isinstance(present, dict) else {})
-            if not value:
-                continue
-        if value is not None or present is not None:
-            found[name] = value
-    return found
 
 
 async def _send(obj: Object[T], change: JSON, subresource: str, to: Target[T]) -> Object[T]:
@@ -154,27 +95,6 @@ async def _send_applied(obj: Object[T], fields: JSON, subresource: str, to: Targ
     kind = to.resource.kind or obj.kind
     body = {"apiVersion": to.resource.api_version, "kind": kind, **fields, "metadata": metadata}
     await to.client.apply(to.resource, body, manager=to.manager, force=True, subresource=subresource)
-
-
-def plain(wish: Any) -> JSON:
-    """Return the wish as a JSON object without nulls, which would otherwise differ for ever from what is stored."""
-    encoded = _encode(wish)
-    found = _decode(encoded)
-    if not isinstance(found, dict):
-        raise _no_mapping(wish)
-    return _without_nulls(found) if b"null" in encoded else found
-
-
-def _no_mapping(wish: Any) -> TypeError:
-    return TypeError(f"expected a mapping or a model in the Result, found {type(wish).__name__}")
-
-
-def _without_nulls(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _without_nulls(inner) for name, inner in value.items() if inner is not None}
-    if isinstance(value, list):
-        return [_without_nulls(inner) for inner in value]
-    return value
 
 
 async def _explain(newest: Object[T], result: Result, to: Target[T], error: NotFound) -> Committed:
