@@ -200,6 +200,43 @@ def test_what_follows_the_object_is_no_part_of_it(end):
     assert found.object.body == FULL
 
 
+COMPACT = {"separators": (",", ":")}
+LINES = [
+    *(event(kind, team(name), **COMPACT) for kind in ("ADDED", "MODIFIED", "DELETED") for name in ("red", "blue")),
+    event("ADDED", FULL),
+    event("MODIFIED", FULL, **COMPACT) + b"\r",
+    event("MODIFIED", FULL, **COMPACT)[:-1] + b',"more":{"metadata":{"name":"not me"}}}',
+    event("BOOKMARK", {"metadata": {"resourceVersion": "9"}}, **COMPACT),
+    event("ERROR", {"code": 410, "reason": "Expired"}, **COMPACT),
+    event("INVENTED", team(), **COMPACT),
+    *(event(kind, {"metadata": {"name": "bad", "uid": 5}}, **COMPACT) for kind in ("ADDED", "MODIFIED", "DELETED")),
+    event("ADDED", team(labels={"a": 1}), **COMPACT),
+    event("ADDED", {"metadata": {}}, **COMPACT),
+    event("ADDED", None, **COMPACT),
+]
+BROKEN = [b"{", b'{"type":"ADDED","object":', b'{"type":"ADDED","object":{"metadata":}}', b"rubbish"]
+
+
+@given(st.lists(st.sampled_from([*LINES, b"", b" "])), st.sampled_from([None, *BROKEN]))
+def test_lines_that_come_in_one_piece_tell_what_each_of_them_tells_alone(lines, broken):
+    """In their order, whatever is wrong with some; up to the first that is no event."""
+    reader, told = Reader(TEAMS), []
+    alone = [reader.event(line) for line in lines if line.strip()]
+
+    if broken is None:
+        reader.events(b"".join(line + b"\n" for line in lines), told)
+    else:
+        with pytest.raises(DecodeError, match="expected a watch event"):
+            reader.events(b"".join(line + b"\n" for line in [*lines, broken, *lines]), told)
+
+    assert [*map(shown, told)] == [*map(shown, alone)]
+
+
+def shown(found):
+    obj = found.object and (found.object.key, found.object.raw, found.object.rv, found.object.labels)
+    return found.type, obj, found.revision, found.status, found.malformed, found.initial_events_end
+
+
 @pytest.mark.parametrize(
     ("annotations", "ends"),
     [
