@@ -21,14 +21,15 @@ async def test_a_team_counts_its_members(apiserver: InProcessServer, client: Cli
         await running.wait_quiet()  # nothing is left to be done: no sleeps, no polling
 
         blue = await client.get(TEAMS, "blue", namespace="default")
-        assert blue.at("status") == {"members": 2, "readyMembers": 0}
+        assert (blue.at("status", "members"), blue.at("status", "readyMembers")) == (2, 0)
 
         apiserver.requests.clear()
         await client.patch(MEMBERS, "ann", READY, namespace="default", subresource="status")
         await running.wait_quiet()
 
         blue = await client.get(TEAMS, "blue", namespace="default")
-        assert blue.at("status") == {"members": 2, "readyMembers": 1}
+        assert (blue.at("status", "members"), blue.at("status", "readyMembers")) == (2, 1)
+        assert not blue.is_true("Ready")
         assert [write.path.rpartition("/teams/")[2] for write in apiserver.writes] == ["blue/status"]
 
 

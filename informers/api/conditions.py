@@ -5,7 +5,7 @@ anything but the time differs. metav1 keeps the order of arrival and `observedGe
 the status changes.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,6 +26,7 @@ __all__ = [
     "set_condition",
     "set_metav1",
     "to_json",
+    "wished",
 ]
 
 
@@ -106,6 +107,31 @@ def set_metav1(conditions: Sequence[Condition], condition: Condition, *, now: da
 def to_json(conditions: Iterable[Condition]) -> list[dict[str, Any]]:
     """Return the conditions as they stand in an object; empty fields are left out."""
     return [{k: v for k, v in msgspec.to_builtins(c).items() if v not in ("", 0)} for c in conditions]
+
+
+def wished(conditions: Iterable[Any], there: Iterable[Any], *, now: datetime) -> list[Any]:
+    """Return conditions as an object should have them by metav1's rules, given those that it has, in their JSON.
+
+    What is no `Condition` stays as it is. One that says what is there already is what is there, however that is spelt:
+    servers drop fields that a schema lacks, and other writers write empty ones. With a reason there is a message, even
+    an empty one: schemas made from metav1 require both.
+    """
+    known = {one["type"]: one for one in there if isinstance(one, Mapping) and isinstance(one.get("type"), str)}
+    return [_wished(one, known.get(one.type), now) if isinstance(one, Condition) else one for one in conditions]
+
+
+def _wished(condition: Condition, there: Any, now: datetime) -> Any:
+    try:
+        old = None if there is None else msgspec.convert(there, Condition)
+    except msgspec.ValidationError:  # such as a time that is a number: it cannot stay
+        old = None
+    [new] = set_metav1([old] if old else [], condition, now=now)
+    if not new.last_transition_time:
+        new = msgspec.structs.replace(new, last_transition_time=timestamp(now))
+    if new == old:
+        return there
+    [found] = to_json([new])
+    return {**found, "message": new.message} if new.reason else found
 
 
 def timestamp(moment: datetime) -> str:

@@ -1,5 +1,6 @@
 """The commit: from a reconciler's wish to the fewest writes that make it true."""
 
+from datetime import datetime
 from enum import Enum
 from typing import Any, Generic, TypeVar
 
@@ -11,7 +12,7 @@ from informers.api.resources import Resource
 from informers.client.client import Client
 from informers.runtime.ownership import is_applied
 from informers.runtime.result import Result
-from informers.runtime.wishes import patches, plain
+from informers.runtime.wishes import patches, plain, plain_status
 
 T = TypeVar("T")
 JSON = dict[str, Any]
@@ -52,14 +53,16 @@ class Target(msgspec.Struct, Generic[T], frozen=True):
     client: Client
     manager: str
     """The field manager of server-side applies."""
+    now: datetime
+    """The time that conditions get whose status changes."""
 
 
 async def _patch(seen: Object[T], newest: Object[T], result: Result, to: Target[T]) -> Committed:
     """Send merge patches that hold only if nobody has written since `newest`."""
-    fields, status = patches(newest, result)
+    fields, status = patches(newest, result, now=to.now)
     if not fields and not status:
         return Committed.TRUE
-    if newest is not seen and (fields, status) != patches(seen, result):
+    if newest is not seen and (fields, status) != patches(seen, result, now=to.now):
         return Committed.OUTDATED
     if fields:
         newest = await _send(newest, fields, "", to)
@@ -83,7 +86,7 @@ async def _apply(newest: Object[T], result: Result, to: Target[T]) -> None:
         if not is_applied(body, fields, manager=to.manager):
             await _send_applied(newest, fields, "", to)
     if result.status is not None:
-        status = {"status": plain(result.status)}
+        status = {"status": plain_status(newest, result.status, now=to.now)}
         if not is_applied(body, status, manager=to.manager, subresource="status"):
             await _send_applied(newest, status, "status", to)
 

@@ -15,7 +15,10 @@ class Result:
 
     status: Any = None
     """The whole status that the object should have, a mapping or a value that msgspec turns into one: what is not in it
-    goes. With `apply` only the fields that this controller owns. A field that is None counts as absent."""
+    goes. With `apply` only the fields that this controller owns. A field that is None counts as absent.
+
+    In its `conditions` a `Condition` needs a type and a status, and for most definitions a reason. lastTransitionTime
+    stays while the status does, and is the time of the write when that changes; empty fields are left out."""
 
     fields: Mapping[str, Any] | None = None
     """Fields of the object itself, as a merge patch: what is named should be so (None: absent), the rest stays."""

@@ -1,26 +1,31 @@
 """Wishes: how what a reconciler returns differs from an object, as patches."""
 
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from informers.api import patch
+from informers.api import conditions, patch
 from informers.api.objects import Object
 from informers.runtime.result import Result
 
 JSON = dict[str, Any]
 
 
-def patches(obj: Object[Any], result: Result) -> tuple[JSON, JSON]:
-    """Return the merge patches that the object needs: for its own fields, and for its status."""
+def patches(obj: Object[Any], result: Result, *, now: datetime) -> tuple[JSON, JSON]:
+    """Return the merge patches that the object needs: for its own fields, and for its status.
+
+    `now` is the time of a condition whose status changes.
+    """
     fields: JSON = {}
     if result.fields is not None:
         body = obj.body
         fields = patch.diff(body, patch.apply(body, _effective(msgspec.to_builtins(result.fields), body)))
-    return fields, _status_patch(obj, result.status) if result.status is not None else {}
+    return fields, _status_patch(obj, result.status, now) if result.status is not None else {}
 
 
-def _status_patch(obj: Object[Any], wish: Any) -> JSON:
+def _status_patch(obj: Object[Any], wish: Any, now: datetime) -> JSON:
     """Return the merge patch for the status; only fields whose texts differ are taken apart."""
     encoded = _encode(wish)
     try:
@@ -28,6 +33,9 @@ def _status_patch(obj: Object[Any], wish: Any) -> JSON:
     except msgspec.ValidationError:
         raise _no_mapping(wish) from None
     there = _texts_of_status(obj)
+    if wishes := _conditions(wish):
+        present = _decode(there["conditions"]) if "conditions" in there else None
+        wanted["conditions"] = msgspec.Raw(_encode(conditions.wished(wishes, _items(present), now=now)))
     changed = {name: text for name, text in wanted.items() if there.get(name) != text}
     old = {name: _decode(text) for name, text in there.items() if name in changed or name not in wanted}
     new = {name: _decode(text) for name, text in changed.items()}
@@ -68,6 +76,26 @@ def _effective(wish: JSON, body: JSON) -> JSON:
         if value is not None or present is not None:
             found[name] = value
     return found
+
+
+def plain_status(obj: Object[Any], wish: Any, *, now: datetime) -> JSON:
+    """Return the wish for the status as `plain` does, with its conditions as they should stand in the object."""
+    found = plain(wish)
+    if wishes := _conditions(wish):
+        found["conditions"] = conditions.wished(wishes, _items(obj.at("status", "conditions")), now=now)
+    return found
+
+
+def _conditions(wish: Any) -> Sequence[Any]:
+    """Return the wished conditions if there is a `Condition` among them: what is written out is taken as it is."""
+    found = wish.get("conditions") if isinstance(wish, Mapping) else getattr(wish, "conditions", None)
+    if isinstance(found, list | tuple) and any(isinstance(one, conditions.Condition) for one in found):
+        return found
+    return ()
+
+
+def _items(found: Any) -> Sequence[Any]:
+    return found if isinstance(found, list) else ()
 
 
 def plain(wish: Any) -> JSON:

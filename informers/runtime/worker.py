@@ -174,7 +174,8 @@ async def _commit(shared: Work[T], cluster: Cluster, seen: Object[T], result: Re
     if newest is None:
         return Committed.GONE
     client = cluster.client.shard(newest.key.shard) if newest.key.shard else cluster.client
-    return await commit(seen, newest, result, to=Target(shared.controller.resource, client, shared.controller.name))
+    to = Target(shared.controller.resource, client, shared.controller.name, shared.clock.now())
+    return await commit(seen, newest, result, to=to)
 
 
 def _find(shared: Work[T], key: Key) -> Object[T] | None:

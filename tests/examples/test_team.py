@@ -21,7 +21,9 @@ async def with_team(apiserver: InProcessServer) -> None:
 
 
 async def status(client: Client) -> Any:
-    return (await client.get(TEAMS, "blue", namespace="default")).at("status")
+    """Return the members, those that are ready, and whether all of them are."""
+    blue = await client.get(TEAMS, "blue", namespace="default")
+    return blue.at("status", "members"), blue.at("status", "readyMembers"), blue.is_true("Ready")
 
 
 async def test_a_teams_members_are_counted_by_one_write_and_the_steady_state_has_none(
@@ -31,7 +33,7 @@ async def test_a_teams_members_are_counted_by_one_write_and_the_steady_state_has
     controllers = find_controllers([str(EXAMPLES / "team.py")])
 
     await manager.run_until_quiet(*controllers)
-    assert await status(client) == {"members": 2, "readyMembers": 1}
+    assert await status(client) == (2, 1, False)
     assert [seen.path for seen in apiserver.writes] == ["/apis/example.com/v1/namespaces/default/teams/blue/status"]
 
     apiserver.requests.clear()
@@ -50,8 +52,8 @@ async def test_changes_of_members_are_followed(apiserver: InProcessServer, clien
 
         await client.patch(MEMBERS, "bob", READY, namespace="default", subresource="status")
         await running.wait_quiet()
-        assert await status(client) == {"members": 2, "readyMembers": 2}
+        assert await status(client) == (2, 2, True)
 
         await client.delete(MEMBERS, "ann", namespace="default")
         await running.wait_quiet()
-        assert await status(client) == {"members": 1, "readyMembers": 1}
+        assert await status(client) == (1, 1, True)

@@ -117,7 +117,8 @@ async def test_the_team_example_counts_and_a_second_run_writes_nothing(tmp_path:
         after = await blue(server)
         second = await visited(server, *team)
 
-        assert after.at("status") == {"members": 1, "readyMembers": 0}
+        assert (after.at("status", "members"), after.at("status", "readyMembers")) == (1, 0)
+        assert [(one.type, one.status) for one in after.conditions] == [("Ready", "False")]
         assert first.writes == 1
         assert [visit.outcome for visit in second.all] == [Outcome.SUCCESS]
         assert second.writes == 0

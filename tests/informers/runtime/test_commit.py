@@ -1,5 +1,6 @@
 """The commit: a wish becomes true with the fewest writes, and never on top of what somebody else wrote."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -8,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from informers.api.errors import ConfigurationError, Conflict
-from informers.api.objects import Object
+from informers.api.objects import Condition, Object
 from informers.api.resources import Resource
 from informers.runtime.commit import Committed, Target, commit
 from informers.runtime.result import Result
 from tests.informers.runtime.memory import MemoryServer
 from tests.informers.runtime.objects import TEAMS, made
 
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 PATH = "/apis/example.com/v1/namespaces/default/teams/blue"
 
 
@@ -25,9 +27,9 @@ def seen(memory: MemoryServer) -> Object[Any]:
 
 
 async def commits(
-    memory: MemoryServer, obj: Object[Any], newest: Object[Any] | None = None, /, **wish: Any
+    memory: MemoryServer, obj: Object[Any], newest: Object[Any] | None = None, /, *, now: datetime = NOON, **wish: Any
 ) -> Committed:
-    target = Target(TEAMS, memory.server().client(), "team")
+    target = Target(TEAMS, memory.server().client(), "team", now)
     return await commit(obj, newest or obj, Result(**wish), to=target)
 
 
@@ -196,11 +198,89 @@ async def test_applied_labels_keep_those_of_others(memory: MemoryServer) -> None
 async def test_apply_without_a_kind_says_where_to_put_it(memory: MemoryServer) -> None:
     kindless = Resource("example.com", "v1", "teams")
     obj = made(resource=kindless, kind="")
+    to = Target(kindless, memory.server().client(), "team", NOON)
 
     with pytest.raises(ConfigurationError, match="kind of teams"):
-        await commit(
-            obj, obj, Result(status={"a": 1}, apply=True), to=Target(kindless, memory.server().client(), "team")
-        )
+        await commit(obj, obj, Result(status={"a": 1}, apply=True), to=to)
+
+
+READY = Condition("Ready", "True", reason="AllGood")
+NOT_READY = Condition("Ready", "False", reason="OneSick", message="ann is ill")
+
+
+def conditions_of(memory: MemoryServer) -> Any:
+    return memory.get("blue")["status"]["conditions"]
+
+
+@pytest.mark.parametrize("apply", [False, True])
+async def test_a_condition_keeps_its_time_while_its_status_stays(memory: MemoryServer, apply: bool) -> None:
+    memory.put("blue")
+    for minute, condition in enumerate([READY, READY, NOT_READY, NOT_READY]):
+        now = NOON + timedelta(minutes=minute)
+        await commits(memory, seen(memory), status={"conditions": [condition]}, apply=apply, now=now)
+
+    assert len(memory.writes) == 2
+    first, second = (body["status"]["conditions"] for _, _, body in memory.writes)
+    named = {"type": "Ready", "status": "True", "reason": "AllGood", "message": ""}
+    assert first == [{**named, "lastTransitionTime": "2026-01-01T12:00:00Z"}]
+    changed = {"type": "Ready", "status": "False", "reason": "OneSick", "message": "ann is ill"}
+    assert second == [{**changed, "lastTransitionTime": "2026-01-01T12:02:00Z"}]
+
+
+async def test_another_reason_or_generation_is_written_and_leaves_the_time(memory: MemoryServer) -> None:
+    memory.put("blue")
+    await commits(memory, seen(memory), status={"conditions": [READY]})
+
+    newer = msgspec.structs.replace(READY, reason="StillGood", observed_generation=3)
+    await commits(memory, seen(memory), status={"conditions": [newer]}, now=NOON + timedelta(hours=1))
+
+    [found] = conditions_of(memory)
+    assert (found["reason"], found["observedGeneration"]) == ("StillGood", 3)
+    assert found["lastTransitionTime"] == "2026-01-01T12:00:00Z"
+
+
+async def test_a_condition_of_type_and_status_alone_has_these_and_its_time(memory: MemoryServer) -> None:
+    memory.put("blue")
+
+    await commits(memory, seen(memory), status={"conditions": (Condition("Ready", "Unknown"),)})
+
+    assert conditions_of(memory) == [
+        {"type": "Ready", "status": "Unknown", "lastTransitionTime": "2026-01-01T12:00:00Z"}
+    ]
+
+
+@pytest.mark.parametrize("spelling", [{"message": ""}, {"message": "", "severity": "", "observedGeneration": 0}, {}])
+async def test_what_says_the_same_in_other_words_is_not_written(memory: MemoryServer, spelling: dict[str, Any]) -> None:
+    there = {"type": "Ready", "status": "True", "reason": "AllGood", "lastTransitionTime": "2020-01-01T00:00:00Z"}
+    memory.put("blue", status={"conditions": [{**there, **spelling}]})
+
+    await commits(memory, seen(memory), status={"conditions": [READY]})
+
+    assert memory.writes == []
+
+
+async def test_conditions_in_a_model_and_ones_written_out_beside_them_are_taken(memory: MemoryServer) -> None:
+    class TeamStatus(msgspec.Struct, rename="camel"):
+        ready_members: int
+        conditions: list[Condition | dict[str, str]]
+
+    memory.put("blue")
+    for _ in range(2):
+        status = TeamStatus(2, [{"type": "Mine", "status": "True"}, READY])
+        await commits(memory, seen(memory), status=status)
+
+    assert len(memory.writes) == 1
+    assert [one["type"] for one in conditions_of(memory)] == ["Mine", "Ready"]
+    assert "lastTransitionTime" not in conditions_of(memory)[0]
+
+
+@pytest.mark.parametrize("there", [7, "no list", [7, {"type": 7}], [{"type": "Ready", "status": True}]])
+async def test_conditions_that_are_none_are_replaced(memory: MemoryServer, there: Any) -> None:
+    memory.put("blue", status={"conditions": there})
+
+    await commits(memory, seen(memory), status={"conditions": [READY]})
+
+    assert [one["reason"] for one in conditions_of(memory)] == ["AllGood"]
 
 
 def test_a_status_among_the_fields_is_refused() -> None:
