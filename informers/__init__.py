@@ -21,6 +21,7 @@ from informers.api.errors import (
 from informers.api.objects import Condition, Key, Object, OwnerReference
 from informers.api.resources import Resource
 from informers.api.selectors import LabelSelector
+from informers.cache.facts import Backed
 from informers.cache.histories import History
 from informers.cache.indexers import by_label, by_namespace, by_owner_uid, by_path
 from informers.cache.informer import SharedInformer
@@ -61,6 +62,7 @@ from informers.runtime.sources import ByIndex, EveryKey, Owner, Read, Watch, old
 __all__ = [
     "AlreadyExists",
     "ApiError",
+    "Backed",
     "ByIndex",
     "CacheError",
     "Client",

@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from informers.api.clusters import WILDCARD
-from informers.api.errors import ConfigurationError
+from informers.api.errors import ConfigurationError, NotSynced
 from informers.api.resources import Collection, Resource
 from informers.cache.facts import Backed, Origin
 from informers.cache.facts import Fact as CacheFact
@@ -31,6 +31,7 @@ from informers.runtime.observers import Observer, Observers
 from informers.runtime.running import ControllerStatistics, Run, Tapped
 from informers.runtime.sources import Read, Watch
 from informers.runtime.stubborn import run_or_leave
+from informers.runtime.waiting import still_waited_for
 from informers.tasks import background, first
 
 T = TypeVar("T")
@@ -198,11 +199,20 @@ class Manager:
 
     # What can be waited for, and seen
 
-    async def wait_synced(self) -> None:
+    async def wait_synced(self, *, timeout: float | None = None) -> None:
         """Wait until every controller has the sources that it waits for, and its workers have begun.
 
-        Raises `NotSynced` when the Manager stops before.
+        Raises `NotSynced` when the Manager stops before, and after `timeout` seconds (None sets no limit): it says what
+        is still waited for, on which server, and what went wrong there last.
         """
+        if timeout is None:
+            await self._all_started()
+            return
+        await first(self._all_started(), self._clock.sleep(timeout))
+        if waiting := still_waited_for(self._runs.values()):
+            raise NotSynced(f"expected controllers to begin within {timeout:g} s, found {waiting}")
+
+    async def _all_started(self) -> None:
         for run in self._runs.values():
             await run.wait_started()
 

@@ -121,6 +121,11 @@ class Run(Generic[T]):
         if not self.started.is_set():
             raise NotSynced(f"expected controller {self.controller.name!r} to begin, found it stopped before it had")
 
+    @property
+    def missing(self) -> Sequence[Tapped]:
+        """Sources that have not synced."""
+        return [source for source in self._sources if not source.informer.synced]
+
     def shut(self) -> None:
         """Let nobody wait for a beginning, or for visits, that do not come any more."""
         self.close()
@@ -134,7 +139,7 @@ class Run(Generic[T]):
         """Return the figures at this moment."""
         return ControllerStatistics(
             started=self.started.is_set(),
-            missing=tuple(source.label for source in self._sources if not source.informer.synced),
+            missing=tuple(source.label for source in self.missing),
             outcomes=dict(self._outcomes),
             queue=self.queue.statistics(),
             notes=self.notes.statistics(),

@@ -11,7 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from informers import Client, Resource, load_kubeconfig
+import pytest
+
+from informers import Client, NotSynced, Resource, load_kubeconfig
 from kcpctl.testing import InProcessServer
 from kcpctl.testing.applying import apply_one
 from kcpctl.testing.manifests import read_manifests
@@ -65,17 +67,35 @@ def test_as_a_process_it_uses_kubeconfig_as_kubectl_does(tmp_path: Path) -> None
         kubeconfig = server.data_dir / "admin.kubeconfig"
         asyncio.run(_apply_team(kubeconfig))
 
-        done = subprocess.run(
-            [sys.executable, "-W", "error", str(EXAMPLES / "embed.py")],
-            env={**os.environ, "KUBECONFIG": str(kubeconfig)},
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=False,
-        )
+        done = embed(KUBECONFIG=str(kubeconfig))
 
         assert (done.returncode, done.stdout, done.stderr) == (0, "blue\n", "")
         assert asyncio.run(_greeting(kubeconfig)) == "Hello, blue!"
+
+
+def embed(**environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the example as a process of its own."""
+    command = [sys.executable, "-W", "error", str(EXAMPLES / "embed.py")]
+    return subprocess.run(
+        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=30, check=False
+    )
+
+
+def test_a_missing_kubeconfig_is_one_line(tmp_path: Path) -> None:
+    done = embed(KUBECONFIG=str(tmp_path / "none"))
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"embed: expected a kubeconfig at {tmp_path}/none (KUBECONFIG), found no such file\n"
+
+
+async def test_a_server_without_teams_is_told_of_at_once_and_not_waited_for_for_ever(
+    apiserver: InProcessServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(NotSynced, match=r"'greeter' waiting for teams\.v1\.example\.com of server '.+' \(NotFound: "):
+        await program()(apiserver.connect(), 0.5)
+
+    assert "teams.v1.example.com" in caplog.text
+    assert "next try in" in caplog.text
 
 
 async def _apply_team(kubeconfig: Path) -> None:

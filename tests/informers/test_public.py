@@ -6,7 +6,7 @@ import sys
 import informers
 
 PUBLIC = """
-    AlreadyExists ApiError ByIndex CacheError Client Clock Cluster Condition ConfigurationError Conflict
+    AlreadyExists ApiError Backed ByIndex CacheError Client Clock Cluster Condition ConfigurationError Conflict
     Controller EventFilter EveryKey Evidence Exponential History Incomplete InformersError Key LabelSelector Lister
     ListerPair Manager NotFound NotSynced Notice Object Observer Outcome Owner OwnerReference OwnershipError
     PatchKind RateLimiter Read Reconciled Resource Result Retried Scope Server SharedInformer Slowest

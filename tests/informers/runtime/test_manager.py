@@ -296,6 +296,34 @@ async def test_a_source_that_cannot_be_reached_does_not_hold_up_a_controller_wit
         assert arrived.source == f"cache:*/*/{TEAMS}"
 
 
+async def test_waiting_for_the_beginning_ends_in_time_and_names_what_is_missing_and_why(
+    memory: MemoryServer, running: Running, clock: VirtualClock
+) -> None:
+    cache = MemoryServer()
+    cache.down = True
+    made = recording(reads=[Read(TEAMS, server="cache")])
+    async with running(made, servers=with_cache(memory, cache)) as (manager, _):
+        with pytest.raises(NotSynced) as told:
+            await clock.run(manager.wait_synced(timeout=5))
+
+        assert str(told.value) == (
+            f"expected controllers to begin within 5 s, found 'recording' waiting for */*/{TEAMS} of server 'cache' "
+            "(ConnectionRefused: expected a server, found none)"
+        )
+        cache.down = False
+        await clock.run(manager.wait_synced(timeout=60))
+
+
+async def test_waiting_takes_no_longer_than_the_beginning(
+    memory: MemoryServer, running: Running, clock: VirtualClock
+) -> None:
+    async with running(recording()) as (manager, _):
+        before = clock.monotonic()
+        await manager.wait_synced(timeout=5)
+
+        assert clock.monotonic() == before
+
+
 class Silent(MemoryServer):
     """Never answers."""
 
