@@ -19,6 +19,8 @@ class Waiting(msgspec.Struct, frozen=True):
     """For how long, if it shows no life."""
     has_stopped: bool
     """Whether it has said so, or may be there still."""
+    url: str = ""
+    """Where it is, or was, as the copy of its Shard says."""
 
 
 class Watched:
@@ -38,6 +40,10 @@ class Watched:
         if self._since is None:
             self._since = now
         return now - self._since
+
+    def remaining(self, now: float) -> float:
+        """Return for how many seconds it has still to be in sight, and do nothing."""
+        return SILENT_AFTER if self._since is None else max(0.0, SILENT_AFTER - (now - self._since))
 
     def lose_sight(self) -> None:
         """Count from anew: it could not be seen, nor perhaps written to."""
@@ -68,16 +74,21 @@ class Rivals:
         Raises `ConfigurationError` when it turns out to be there.
         """
         now, holder = self._clock.monotonic(), holder_of(copy)
+        where = str(copy.at("spec", "baseURL", default="an unknown URL"))
         if self._watched is None:
             self._watched = Watched(holder, now)
-            self._observe(Waiting(self._shard, SILENT_AFTER, holder is not None and holder.released))
+            self._observe(Waiting(self._shard, SILENT_AFTER, holder is not None and holder.released, where))
         elif self._watched.shows_life(holder):
-            where = copy.at("spec", "baseURL", default="an unknown URL")
             raise ConfigurationError(
                 f"expected to be the only shard named {self._shard!r}, found another one at {where} in the cache; "
                 "give this one a name of its own with --shard-name"
             )
         return self._watched.silence(now) >= SILENT_AFTER
+
+    @property
+    def remaining(self) -> float | None:
+        """For how many seconds one has still to be silent, in sight; None where none is watched."""
+        return None if self._watched is None else self._watched.remaining(self._clock.monotonic())
 
     def may_return(self) -> bool:
         """Say whether one that was watched may come back first to a segment that is empty now."""

@@ -175,10 +175,10 @@ class LogObserver:
     @_tell.register
     def _waiting(self, fact: Waiting) -> None:
         if fact.has_stopped:
-            event = "segment of the cache was another store's until now: waiting whether that one comes back"
+            event = "shard's name was another process' in the cache until now, waiting whether that one comes back"
         else:
-            event = "segment of the cache is another store's: waiting whether somebody is there"
-        self._log.info(event, shard=fact.shard, seconds=fact.seconds)
+            event = "shard's name is another process' in the cache, waiting whether that one is still there"
+        self._log.info(event, shard=fact.shard, url=fact.url, seconds=fact.seconds)
 
     @_tell.register
     def _not_kept(self, fact: NotKept) -> None:

@@ -31,7 +31,7 @@ async def test_it_is_silent_after_fifteen_seconds_whether_it_said_that_it_stops_
 
     assert rivals.is_silent(copy(released=released))
     assert not rivals.may_return()
-    assert told == [Waiting("amber", 15.0, released)], "once"
+    assert told == [Waiting("amber", 15.0, released, "an unknown URL")], "once"
 
 
 async def test_time_in_which_nobody_could_see_it_does_not_count() -> None:
@@ -39,8 +39,11 @@ async def test_time_in_which_nobody_could_see_it_does_not_count() -> None:
     rivals = Rivals("amber", clock, lambda fact: None)
     assert not rivals.is_silent(copy())
 
+    await clock.advance(5)
+    assert rivals.remaining == 10
     rivals.lose_sight()
     await clock.advance(60)
+    assert rivals.remaining == 15, "and to ask does not begin it"
 
     assert not rivals.is_silent(copy())
     await clock.advance(15)

@@ -146,7 +146,10 @@ def test_a_second_shard_without_a_name_of_its_own_is_refused_before_it_harms_the
     done = kcpctl("run", "--port", 0, *options)
 
     assert done.code == 2
-    assert done.err == (
+    waiting, *ending = done.err.splitlines(keepends=True)
+    assert "shard's name is another process' in the cache, waiting whether that one is still there" in waiting
+    assert f"url=https://127.0.0.1:{pair.first.port}" in waiting, "so that it is known at once which"
+    assert "".join(ending) == (
         f"kcpctl: expected to be the only shard named 'root', found another one at https://127.0.0.1:{pair.first.port} "
         "in the cache; give this one a name of its own with --shard-name\n"
     )
