@@ -46,21 +46,22 @@ async def test_one_of_what_was_there_before_is_kept_beside_that_of_what_has_its_
     assert (await cache.post(ROOT + REMOVALS, removal("shards.amber.u0", uid="u2"))).status == 422
 
 
-async def test_a_removal_is_shown_with_what_it_is_about_and_where_that_was(cache: Client) -> None:
+async def test_a_removal_is_shown_with_what_it_is_about_where_that_was_and_who_has_acted_upon_it(cache: Client) -> None:
     assert (await cache.post(ROOT + REMOVALS, removal())).status == 201
 
-    shown = await cache.get(ALL + REMOVALS, accept="application/json;as=Table;v=v1;g=meta.k8s.io")
+    async def cells() -> dict[str, Any]:
+        shown = await cache.get(ALL + REMOVALS, accept="application/json;as=Table;v=v1;g=meta.k8s.io")
+        (row,) = shown.body["rows"]
+        columns = [column["name"] for column in shown.body["columnDefinitions"]]
+        assert columns == ["Shard", "Cluster", "Name", "Kind", "Acknowledged", "Age"]
+        return dict(zip(columns, row["cells"][:-1], strict=False))
 
-    (row,) = shown.body["rows"]
-    columns = [column["name"] for column in shown.body["columnDefinitions"]]
-    cells = dict(zip(columns, row["cells"], strict=True))
-    assert {name: cells[name] for name in ("Name", "What", "Of", "Shard", "Cluster")} == {
-        "Name": "shards.amber",
-        "What": "shards",
-        "Of": "amber",
-        "Shard": "amber",
-        "Cluster": "root",
-    }
+    about = {"Shard": "amber", "Cluster": "root", "Name": "shards.amber", "Kind": "shards"}
+    assert await cells() == about | {"Acknowledged": "<none>"}
+
+    for shard in ("violet", "azure"):
+        await cache.patch(f"{ROOT}{REMOVALS}/shards.amber/status", {"status": {"acknowledged": {shard: NOW}}})
+    assert await cells() == about | {"Acknowledged": "azure,violet"}
 
 
 @pytest.mark.parametrize(
