@@ -39,7 +39,7 @@ from informers.queue.ratelimit import Exponential, RateLimiter, Slowest, TokenBu
 from informers.queue.workqueue import WorkQueue
 from informers.runtime.cluster import Cluster
 from informers.runtime.controller import Controller, controller
-from informers.runtime.facts import Outcome, Reconciled
+from informers.runtime.facts import Outcome, Reconciled, Undone
 from informers.runtime.filters import (
     EventFilter,
     annotations_changed,
@@ -108,6 +108,7 @@ __all__ = [
     "TerminalError",
     "TokenBucket",
     "TransportError",
+    "Undone",
     "VirtualClock",
     "WarningReceived",
     "Watch",

@@ -131,6 +131,14 @@ class LogObserver:
         self._log.info("object is well again", **_origin(fact.origin), cluster=fact.key.cluster, key=str(fact.key))
 
     @_tell.register
+    def _undone(self, fact: runtime.Undone) -> None:
+        event = "what a controller writes is undone each time, from now on it waits: let one writer set each field"
+        fields = {"controller": fact.controller, "cluster": fact.key.cluster, "key": str(fact.key)}
+        named = _few(fact.fields)
+        figures = {"writes": fact.writes, "within": round(fact.within, 3), "retry_in": fact.retry_in}
+        self._log.warning(event, **fields, fields=named, **figures)
+
+    @_tell.register
     def _filter_failed(self, fact: runtime.FilterFailed) -> None:
         fields = {"controller": fact.controller, "key": str(fact.key), "resource": fact.resource}
         self._log.warning("event filter failed, the change was kept", **fields, error=fact.error)
@@ -243,8 +251,12 @@ def _removal(removal: Removal) -> dict[str, str]:
 
 def _several(visits: Sequence[tuple[str, Key]]) -> list[str]:
     """Name the first few visits, and how many more there are."""
-    shown = [f"{controller} {key}" for controller, key in visits[:_MOST_NAMED]]
-    more = len(visits) - len(shown)
+    return _few([f"{controller} {key}" for controller, key in visits])
+
+
+def _few(names: Sequence[str]) -> list[str]:
+    shown = list(names[:_MOST_NAMED])
+    more = len(names) - len(shown)
     return [*shown, f"{more} more"] if more else shown
 
 

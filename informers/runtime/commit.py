@@ -10,6 +10,7 @@ from informers.api.errors import ConfigurationError, NotFound
 from informers.api.objects import Object
 from informers.api.resources import Resource
 from informers.client.client import Client
+from informers.runtime.contests import Contests
 from informers.runtime.ownership import is_applied
 from informers.runtime.result import Result
 from informers.runtime.wishes import patches, plain, plain_status
@@ -27,6 +28,8 @@ class Committed(Enum):
     """The wish was made from an object that has changed where it matters; nothing was written."""
     GONE = "gone"
     """The object was deleted meanwhile."""
+    PAUSED = "paused"
+    """Somebody undoes the wish each time, so that nothing was written yet."""
 
 
 async def commit(seen: Object[T], newest: Object[T], result: Result, *, to: "Target[T]") -> Committed:
@@ -39,8 +42,7 @@ async def commit(seen: Object[T], newest: Object[T], result: Result, *, to: "Tar
         return Committed.OUTDATED
     try:
         if result.apply:
-            await _apply(newest, result, to)
-            return Committed.TRUE
+            return await _apply(newest, result, to)
         return await _patch(seen, newest, result, to)
     except NotFound as error:
         return await _explain(newest, result, to, error)
@@ -55,6 +57,8 @@ class Target(msgspec.Struct, Generic[T], frozen=True):
     """The field manager of server-side applies."""
     now: datetime
     """The time that conditions get whose status changes."""
+    contests: Contests
+    """Who undoes what is written here."""
 
 
 async def _patch(seen: Object[T], newest: Object[T], result: Result, to: Target[T]) -> Committed:
@@ -64,10 +68,12 @@ async def _patch(seen: Object[T], newest: Object[T], result: Result, to: Target[
         return Committed.TRUE
     if newest is not seen and (fields, status) != patches(seen, result, now=to.now):
         return Committed.OUTDATED
-    if fields:
-        newest = await _send(newest, fields, "", to)
+    if to.contests.pause(newest, result) > 0:
+        return Committed.PAUSED
+    patched = await _send(newest, fields, "", to) if fields else newest
     if status:
-        await _send(newest, {"status": status}, "status", to)
+        await _send(patched, {"status": status}, "status", to)
+    to.contests.written(newest, result, {**fields, "status": status} if status else fields)
     return Committed.TRUE
 
 
@@ -78,17 +84,25 @@ async def _send(obj: Object[T], change: JSON, subresource: str, to: Target[T]) -
     )
 
 
-async def _apply(newest: Object[T], result: Result, to: Target[T]) -> None:
+async def _apply(newest: Object[T], result: Result, to: Target[T]) -> Committed:
     """Apply what the controller owns, taking it over from other managers; the uid keeps a deleted object deleted."""
-    body = newest.body
+    body, missing = newest.body, {}
     if result.fields is not None:
         fields = plain(result.fields)
         if not is_applied(body, fields, manager=to.manager):
-            await _send_applied(newest, fields, "", to)
+            missing[""] = fields
     if result.status is not None:
         status = {"status": plain_status(newest, result.status, now=to.now)}
         if not is_applied(body, status, manager=to.manager, subresource="status"):
-            await _send_applied(newest, status, "status", to)
+            missing["status"] = status
+    if not missing:
+        return Committed.TRUE
+    if to.contests.pause(newest, result) > 0:
+        return Committed.PAUSED
+    for subresource, change in missing.items():
+        await _send_applied(newest, change, subresource, to)
+    to.contests.written(newest, result, {**missing.get("", {}), **missing.get("status", {})})
+    return Committed.TRUE
 
 
 async def _send_applied(obj: Object[T], fields: JSON, subresource: str, to: Target[T]) -> None:

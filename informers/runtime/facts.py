@@ -17,6 +17,8 @@ class Outcome(StrEnum):
     """It went well, and the reconciler wants to come back after a while."""
     CONFLICT = "conflict"
     """The object has changed meanwhile; the newer one is visited soon. No error."""
+    UNDONE = "undone"
+    """Somebody undoes each time what this controller writes; this time nothing was written, which it will be later."""
     GONE = "gone"
     """There is no such object, and the controller does not care for what is gone."""
     ERROR = "error"
@@ -45,6 +47,21 @@ class Reconciled(msgspec.Struct, frozen=True):
     error: BaseException | None = None
     writes: tuple[Write, ...] = ()
     """What the visit wrote, its status patch included."""
+
+
+class Undone(msgspec.Struct, frozen=True):
+    """What a controller writes into an object is undone by somebody each time; from now on each write waits longer."""
+
+    controller: str
+    key: Key
+    fields: tuple[str, ...]
+    """Paths of what the last write changed, such as `status.members`."""
+    writes: int
+    """How often the same was written in a row."""
+    within: float
+    """Seconds from the first of these writes to the last."""
+    retry_in: float
+    """Seconds for which the next write waits; it doubles with each."""
 
 
 class FilterFailed(msgspec.Struct, frozen=True):
@@ -107,5 +124,13 @@ class ObserverDropped(msgspec.Struct, frozen=True):
 
 
 RuntimeFact: TypeAlias = (
-    Reconciled | FilterFailed | ControllerStarted | SourceArrived | Stopping | GraceOver | LeftBehind | ObserverDropped
+    Reconciled
+    | Undone
+    | FilterFailed
+    | ControllerStarted
+    | SourceArrived
+    | Stopping
+    | GraceOver
+    | LeftBehind
+    | ObserverDropped
 )

@@ -18,6 +18,7 @@ from informers.clock import Clock
 from informers.queue.facts import QueueStatistics
 from informers.queue.workqueue import WorkQueue
 from informers.runtime.cluster import World
+from informers.runtime.contests import Contests
 from informers.runtime.controller import Controller
 from informers.runtime.facts import ControllerStarted, FilterFailed, Outcome, Reconciled, SourceArrived
 from informers.runtime.filters import EventFilter
@@ -102,7 +103,10 @@ class Run(Generic[T]):
         self._observers = observers
         self._slices = slices
         self._outcomes: Counter[Outcome] = Counter()
-        self._work = Work(controller, self.queue, self._objects, world, self.notes, self._visited, clock, slices)
+        contests = Contests(controller.name, clock, observers.notice)
+        self._work = Work(
+            controller, self.queue, self._objects, world, self.notes, self._visited, clock, contests, slices
+        )
 
     async def run(self) -> None:
         """Wait for the sources, then visit keys until the queue is closed."""

@@ -16,6 +16,7 @@ from informers.clock import Clock
 from informers.queue.workqueue import QueueClosed, WorkQueue
 from informers.runtime.cluster import Cluster, World
 from informers.runtime.commit import Committed, Target, commit
+from informers.runtime.contests import Contests
 from informers.runtime.controller import Controller
 from informers.runtime.facts import Outcome, Reconciled
 from informers.runtime.notes import WriteNotes
@@ -44,6 +45,7 @@ class Work(msgspec.Struct, Generic[T], frozen=True):
     notice: Callable[[Reconciled], None]
     """Told of each visit."""
     clock: Clock
+    contests: Contests
     slices: Slices = msgspec.field(default_factory=Slices)
     """When others must have a turn; the workers of all controllers of a Manager share them."""
 
@@ -90,7 +92,7 @@ def settle(queue: WorkQueue[Key], key: Key, verdict: Verdict) -> float | None:
         case Outcome.SUCCESS | Outcome.GONE:
             queue.forget(key)
             return None
-        case Outcome.REQUEUED:
+        case Outcome.REQUEUED | Outcome.UNDONE:
             queue.forget(key)
             queue.add_after(key, verdict.requeue_after)
             return verdict.requeue_after
@@ -155,11 +157,18 @@ async def _reconcile(shared: Work[Any], key: Key, writes: list[Write]) -> Verdic
     if seen is None:
         if shared.controller.gone is None:
             return Verdict(Outcome.GONE)
-        result = _checked(await shared.controller.gone(key, cluster))
-    else:
-        result = _checked(await shared.controller.reconcile(seen, cluster))
-        if await _commit(shared, cluster, seen, result) is Committed.OUTDATED:
-            return Verdict(Outcome.CONFLICT)
+        return _verdict_of(_checked(await shared.controller.gone(key, cluster)))
+    result = _checked(await shared.controller.reconcile(seen, cluster))
+    committed = await _commit(shared, cluster, seen, result)
+    if committed is Committed.OUTDATED:
+        return Verdict(Outcome.CONFLICT)
+    if committed is Committed.PAUSED and result.error is None:
+        pause = shared.contests.pause(seen, result)
+        return Verdict(Outcome.UNDONE, pause if result.requeue_after is None else min(pause, result.requeue_after))
+    return _verdict_of(result)
+
+
+def _verdict_of(result: Result) -> Verdict:
     if result.error is not None:
         return _verdict_on(result.error)
     if result.requeue_after is not None:
@@ -173,8 +182,9 @@ async def _commit(shared: Work[T], cluster: Cluster, seen: Object[T], result: Re
     newest = _find(shared, seen.key)
     if newest is None:
         return Committed.GONE
+    work = shared.controller
     client = cluster.client.shard(newest.key.shard) if newest.key.shard else cluster.client
-    to = Target(shared.controller.resource, client, shared.controller.name, shared.clock.now())
+    to = Target(work.resource, client, work.name, shared.clock.now(), shared.contests)
     return await commit(seen, newest, result, to=to)
 
 

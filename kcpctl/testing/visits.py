@@ -5,13 +5,13 @@ from typing import Any
 
 from informers.api.errors import InformersError
 from informers.api.objects import Key
-from informers.runtime.facts import ControllerStarted, Outcome, Reconciled, SourceArrived
+from informers.runtime.facts import ControllerStarted, Outcome, Reconciled, SourceArrived, Undone
 
-_RETRIED = (Outcome.CONFLICT, Outcome.ERROR, Outcome.TIMEOUT)
+_RETRIED = (Outcome.CONFLICT, Outcome.ERROR, Outcome.TIMEOUT, Outcome.UNDONE)
 
 
 class ControllerFailed(InformersError):
-    """A controller under test raised again and again; the cause is what it raised last."""
+    """A controller under test raised again and again; the cause is what it raised last. Or its writes were undone."""
 
 
 class Visits:
@@ -25,6 +25,7 @@ class Visits:
         """The last visit of each (controller, key) that is to be visited again since that one did not succeed."""
         self.late: set[tuple[str, str]] = set()
         """(controller, source) of each source that its controller had not waited for, and that has not arrived."""
+        self._undone: Undone | None = None
         self.news = asyncio.Event()
 
     def notice(self, fact: Any) -> None:
@@ -34,6 +35,8 @@ class Visits:
                 self._visited(fact)
             case ControllerStarted():
                 self.late.update((fact.controller, source) for source in fact.missing)
+            case Undone():
+                self._undone = fact
             case SourceArrived():
                 self.late.discard((fact.controller, fact.source))
         self.news.set()
@@ -47,7 +50,12 @@ class Visits:
             self.retries.pop(where, None)
 
     def check(self, attempts: int) -> None:
-        """Raise `ControllerFailed` when visits of one key have failed that often in a row."""
+        """Raise `ControllerFailed` when visits of one key have failed that often in a row, or writes were undone."""
+        if self._undone is not None:
+            raise ControllerFailed(
+                f"controller {self._undone.controller!r} wrote {', '.join(self._undone.fields)} of {self._undone.key} "
+                f"{self._undone.writes} times in a row, and somebody undid it each time"
+            )
         for fact in self.retries.values():
             if fact.error is not None and fact.attempt >= attempts:
                 raise ControllerFailed(

@@ -10,7 +10,7 @@ PUBLIC = """
     Controller EventFilter EveryKey Evidence Exponential History Incomplete InformersError Key LabelSelector Lister
     ListerPair Manager NotFound NotSynced Notice Object Observer Outcome Owner OwnerReference OwnershipError
     PatchKind RateLimiter Read Reconciled Resource Result Retried Scope Server SharedInformer Slowest
-    SystemClock TerminalError TokenBucket TransportError VirtualClock WarningReceived Watch WorkQueue Write
+    SystemClock TerminalError TokenBucket TransportError Undone VirtualClock WarningReceived Watch WorkQueue Write
     annotations_changed being_deleted by_label by_namespace by_owner_uid by_path controller created deleted
     event_filter field_changed generation_changed labels_changed load_kubeconfig matches old_and_new
     owned_by rv_changed same_key

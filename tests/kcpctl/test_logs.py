@@ -19,7 +19,7 @@ from informers.api.status import Status
 from informers.cache import facts as cache
 from informers.cache.recovery import Action, Phase, Trouble
 from informers.client.records import WarningReceived
-from informers.runtime.facts import LeftBehind, Outcome, Reconciled, Stopping
+from informers.runtime.facts import LeftBehind, Outcome, Reconciled, Stopping, Undone
 from kcpctl.logs import configure
 from kcpctl.overheard import Overheard
 from kcpctl.telling import LogObserver
@@ -217,3 +217,14 @@ def test_what_becomes_of_removals_is_told_and_that_the_cache_is_away_is_not_told
         "removals cannot be acknowledged",
         "removals are not followed yet",
     ]
+
+
+def test_two_writers_of_one_field_are_told_of_with_what_to_do() -> None:
+    fields = tuple(f"status.f{n}" for n in range(7))
+    [event] = told(Undone("thing", Key("", "c1", "", "a"), fields, 10, 0.01234, 1.0))
+
+    assert event["log_level"] == "warning"
+    assert "let one writer set each field" in event["event"]
+    assert (event["controller"], event["cluster"], event["key"]) == ("thing", "c1", "c1|a")
+    assert event["fields"] == [*fields[:5], "2 more"]
+    assert (event["writes"], event["within"], event["retry_in"]) == (10, 0.012, 1.0)

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from informers.api.errors import ConfigurationError, Conflict
 from informers.api.objects import Condition, Object
 from informers.api.resources import Resource
+from informers.clock import VirtualClock
 from informers.runtime.commit import Committed, Target, commit
+from informers.runtime.contests import Contests
 from informers.runtime.result import Result
 from tests.informers.runtime.memory import MemoryServer
 from tests.informers.runtime.objects import TEAMS, made
@@ -26,10 +28,15 @@ def seen(memory: MemoryServer) -> Object[Any]:
     return made(**{name: value for name, value in obj.items() if name not in ("apiVersion", "kind")})
 
 
+def quiet() -> Contests:
+    """Return contests in which there was no write yet."""
+    return Contests("team", VirtualClock(), lambda fact: None)
+
+
 async def commits(
     memory: MemoryServer, obj: Object[Any], newest: Object[Any] | None = None, /, *, now: datetime = NOON, **wish: Any
 ) -> Committed:
-    target = Target(TEAMS, memory.server().client(), "team", now)
+    target = Target(TEAMS, memory.server().client(), "team", now, quiet())
     return await commit(obj, newest or obj, Result(**wish), to=target)
 
 
@@ -198,7 +205,7 @@ async def test_applied_labels_keep_those_of_others(memory: MemoryServer) -> None
 async def test_apply_without_a_kind_says_where_to_put_it(memory: MemoryServer) -> None:
     kindless = Resource("example.com", "v1", "teams")
     obj = made(resource=kindless, kind="")
-    to = Target(kindless, memory.server().client(), "team", NOON)
+    to = Target(kindless, memory.server().client(), "team", NOON, quiet())
 
     with pytest.raises(ConfigurationError, match="kind of teams"):
         await commit(obj, obj, Result(status={"a": 1}, apply=True), to=to)

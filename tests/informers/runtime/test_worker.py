@@ -20,8 +20,9 @@ from informers.clock import VirtualClock
 from informers.queue.ratelimit import Exponential
 from informers.queue.workqueue import WorkQueue
 from informers.runtime.cluster import Cluster, World
+from informers.runtime.contests import Contests
 from informers.runtime.controller import Controller, controller
-from informers.runtime.facts import Outcome, Reconciled
+from informers.runtime.facts import Outcome, Reconciled, Undone
 from informers.runtime.notes import WriteNotes
 from informers.runtime.result import Result
 from informers.runtime.worker import Work, work
@@ -40,6 +41,7 @@ class Bench:
         self.memory = memory
         self.store: Store[Any] = Store()
         self.facts: list[Reconciled] = []
+        self.undone: list[Undone] = []
         self.queue: WorkQueue[Key] = WorkQueue(clock=clock, limiter=Exponential(base=1, cap=8))
         objects = Lister(self.store, TEAMS, has_synced=lambda: True)
         self.notes = WriteNotes()
@@ -51,6 +53,7 @@ class Bench:
             self.notes,
             self.facts.append,
             clock,
+            Contests(made.name, clock, self.undone.append),
         )
 
     def learn(self) -> None:

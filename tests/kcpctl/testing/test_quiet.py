@@ -292,3 +292,21 @@ def failing(*, times: int) -> Any:
             raise ValueError("no")
 
     return failing
+
+
+async def test_two_controllers_that_undo_each_other_fail_the_test(
+    apiserver: InProcessServer, manager: Managers
+) -> None:
+    def saying(purpose: str) -> Any:
+        @controller(TEAMS, name=purpose)
+        async def reconcile(obj: Object, cluster: Cluster) -> Result:
+            return Result(fields={"spec": {"purpose": purpose}})
+
+        return reconcile
+
+    await apiserver.apply(team())
+
+    with pytest.raises(
+        ControllerFailed, match=r"wrote spec\.purpose of default/blue 10 times in a row, and somebody undid"
+    ):
+        await manager.run_until_quiet(saying("work"), saying("play"))
