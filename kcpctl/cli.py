@@ -4,6 +4,7 @@ Each command's own module is imported when it is asked for: --help stays quick.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 
@@ -11,7 +12,7 @@ from informers.api.errors import ConfigurationError
 from kcpctl import __version__
 from kcpctl.operators import add_operator_commands
 from kcpctl.parsing import Commands, Parser
-from kcpctl.settings import CacheSettings, Common, Place, RunSettings, ServeSettings, add_flags, resolve
+from kcpctl.settings import CacheSettings, Common, Place, RunSettings, ServeSettings, add_flags, resolve, strays
 from kcpctl.slim import pause_collector
 
 EXIT_WRONG = 2
@@ -32,6 +33,8 @@ def run_command(arguments: Sequence[str], *, platform: str = sys.platform) -> in
     command: Callable[[argparse.Namespace], int] = parsed.command
     try:
         _check_platform(platform)
+        for line in strays(os.environ):
+            print(f"kcpctl: {line}", file=sys.stderr)
         return command(parsed)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED

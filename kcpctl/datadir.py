@@ -65,9 +65,14 @@ def _check_format(folder: Path) -> None:
         with writing(folder):
             if not file.exists():
                 write_private(file, json.dumps({"format": FORMAT}).encode() + b"\n")
-            found = json.loads(file.read_text(encoding="utf-8"))["format"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ConfigurationError(f"expected the format number in {file}, found something else: {error}") from error
+            text = file.read_text(encoding="utf-8")
+            found = json.loads(text)["format"]
+    except (ValueError, LookupError, TypeError) as error:
+        shown = repr(text[:60].strip()) if isinstance(error, (LookupError, TypeError)) else str(error)
+        expected = json.dumps({"format": FORMAT})
+        raise ConfigurationError(
+            f"expected {expected} in {file}, found {shown}; name another directory with --data-dir"
+        ) from error
     if found != FORMAT:
         raise ConfigurationError(
             f"the data directory {folder} has format {found}, this kcpctl reads format {FORMAT}; "

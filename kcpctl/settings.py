@@ -8,12 +8,13 @@ import dataclasses
 import math
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar, get_args, get_origin
 
 from informers.api.errors import ConfigurationError
+from kcpctl.parsing import meant
 
 S = TypeVar("S", bound="Place")
 
@@ -195,6 +196,15 @@ def _every_setting() -> set[str]:
     return {f.name for kind in (RunSettings, ServeSettings, CacheSettings) for f in dataclasses.fields(kind)}
 
 
+def strays(environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield a line for each variable that looks like a setting of ours and is none."""
+    known = {"config", *_every_setting()}
+    for name in sorted(environ.keys() - set(map(variable, known))):
+        if name.startswith("KCPCTL_"):
+            close = meant(name.removeprefix("KCPCTL_").lower(), known, variable)
+            yield f"the variable {name} is no setting and changes nothing{close}"
+
+
 _TRUTH = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
 
 
@@ -205,6 +215,8 @@ def _converted(field: "dataclasses.Field[Any]", found: Any, origin: Origin) -> A
         return ConfigurationError(f"expected {expected} for {flag(field.name)}, found {found!r} ({origin})")
 
     kind = field.type
+    if origin.kind == "file" and (expected := _expected(kind, found)):
+        raise wrong(expected)
     if kind is bool:
         truth = _TRUTH.get(str(found).lower())
         if truth is None:
@@ -227,6 +239,18 @@ def _converted(field: "dataclasses.Field[Any]", found: Any, origin: Origin) -> A
     if field.metadata["choices"] and found not in field.metadata["choices"]:
         raise wrong(f"one of {', '.join(field.metadata['choices'])}")
     return Path(found) if kind is Path else str(found)
+
+
+def _expected(kind: Any, found: object) -> str:
+    """Return what a file would have to say in place of a value of another type; "" where the type is right."""
+    if kind is bool:
+        return "" if isinstance(found, bool) else "true or false, without quotes,"
+    if kind in (int, float):
+        fits = isinstance(found, int | kind) and not isinstance(found, bool)
+        return "" if fits else f"{'a number' if kind is float else 'a whole number'}, without quotes,"
+    if get_origin(kind) is tuple:
+        return "" if isinstance(found, list) else 'a list of texts, such as ["a", "b"],'
+    return "" if isinstance(found, str) else "a text, in quotes,"
 
 
 def _number(kind: type[int] | type[float], found: object) -> int | float | None:

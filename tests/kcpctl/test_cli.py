@@ -50,6 +50,7 @@ def test_a_server_without_a_kubeconfig_does_not_import_the_kubernetes_client() -
     ("arguments", "told"),
     [
         ("run --prot 7000", "kcpctl run: there is no --prot (did you mean --port?)"),
+        ("cache --data x", "kcpctl cache: there is no --data (did you mean --data-dir?)"),
         ("cache --data_dir=x", "kcpctl cache: there is no --data_dir (did you mean --data-dir?)"),
         ("status --bogus", "kcpctl status: there is no --bogus;"),
         ("statsu", "(did you mean status?)"),

@@ -49,11 +49,24 @@ def test_a_directory_of_a_newer_format_is_refused(tmp_path: Path) -> None:
         pass
 
 
-def test_a_damaged_format_file_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "format.json").write_text("{")
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("{", "Expecting property name"),
+        ('{"x": 1}', """'{"x": 1}'"""),
+        ("[]", "'[]'"),
+        ("7", "'7'"),
+        ("[7]", "'[7]'"),
+    ],
+)
+def test_a_damaged_format_file_is_one_line(tmp_path: Path, text: str, found: str) -> None:
+    (tmp_path / "format.json").write_text(text)
 
-    with pytest.raises(ConfigurationError, match="expected the format number in"), locked(tmp_path):
+    with pytest.raises(ConfigurationError) as told, locked(tmp_path):
         pass
+
+    assert str(told.value).startswith(f'expected {{"format": 1}} in {tmp_path}/format.json, found {found}')
+    assert "\n" not in str(told.value)
 
 
 def test_a_directory_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:

@@ -100,14 +100,26 @@ def test_a_wrong_value_is_one_line_with_its_origin(flags: dict[str, str], enviro
     [
         ("prot = 1", "sets 'prot', which is no setting"),
         ("port = ", "expected TOML in"),
-        ('port = "x"', "expected a whole number for --port, found 'x' .file"),
-        ("port = true", "expected a whole number for --port, found True .file"),
-        ("port = 7.9", "expected a whole number for --port, found 7.9 .file"),
-        ("grace = true", "expected a number for --grace, found True .file"),
+        ('port = "7"', "expected a whole number, without quotes, for --port, found '7' .file"),
+        ("port = true", "expected a whole number, without quotes, for --port, found True .file"),
+        ("port = 7.9", "expected a whole number, without quotes, for --port, found 7.9 .file"),
+        ("port = 7.0", "expected a whole number, without quotes, for --port, found 7.0 .file"),
+        ("port = 70000", "expected a number from 0 to 65535 for --port, found 70000 .file"),
+        ("grace = true", "expected a number, without quotes, for --grace, found True .file"),
+        ('grace = "5"', "expected a number, without quotes, for --grace, found '5' .file"),
+        ('in-memory = "yes"', "expected true or false, without quotes, for --in-memory, found 'yes' .file"),
+        ("in-memory = 1", "expected true or false, without quotes, for --in-memory, found 1 .file"),
+        ("verbose = true", "expected a whole number, without quotes, for --verbose, found True .file"),
+        ("data-dir = 7", "expected a text, in quotes, for --data-dir, found 7 .file"),
+        ("log-format = []", "expected a text, in quotes, for --log-format, found .. .file"),
         ("grace = nan", "expected a number for --grace, found nan .file"),
         ("shard-label = [1]", "expected a list of texts for --shard-label"),
-        ("shard-label = 5", "expected a list of texts for --shard-label, found 5 .file"),
-        ('shard-label = {region = "eu"}', "expected a list of texts for --shard-label"),
+        ("shard-label = 5", "expected a list of texts, such as .*, for --shard-label, found 5 .file"),
+        (
+            'shard-label = "region=eu"',
+            "expected a list of texts, such as .*, for --shard-label, found 'region=eu' .file",
+        ),
+        ('shard-label = {region = "eu"}', "expected a list of texts, such as .*, for --shard-label"),
     ],
 )
 def test_a_wrong_file_is_one_line(tmp_path: Path, text: str, told: str) -> None:
@@ -122,3 +134,37 @@ def test_a_wrong_setting_ends_the_process_with_code_two(capsys: pytest.CaptureFi
     assert run_command(["cache", "--print-config", "--port", "many"]) == 2
 
     assert capsys.readouterr().err == "kcpctl: expected a whole number for --port, found 'many' (flag --port)\n"
+
+
+SAMPLE = re.compile(r"# kcpctl.toml\n(.*?)\n\n", re.DOTALL)
+
+
+def test_the_readmes_file_and_its_lists_are_read_as_they_stand(tmp_path: Path) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    sample = SAMPLE.search(readme)
+    assert sample
+    file = tmp_path / "kcpctl.toml"
+    file.write_text(sample[1])
+
+    found = resolve(RunSettings, {"config": str(file)}, {})
+
+    assert sum(origin.kind == "file" for origin in found.origins.values()) == len(sample[1].splitlines())
+    listed = re.search(r"KCPCTL_SHARD_LABEL=(\S+?)`", readme)
+    assert listed
+    assert (
+        resolve(RunSettings, {}, {"KCPCTL_SHARD_LABEL": listed[1]}).settings.shard_label == found.settings.shard_label
+    )
+
+
+def test_a_variable_that_is_no_setting_is_one_line_and_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("KCPCTL_PROT", "KCPCTL_ZZZ", "KCPCTL_SHARD_NAME", "OTHER_PORT"):
+        monkeypatch.setenv(name, "7")
+
+    assert run_command(["cache", "--print-config"]) == 0
+
+    assert capsys.readouterr().err.splitlines() == [
+        "kcpctl: the variable KCPCTL_PROT is no setting and changes nothing (did you mean KCPCTL_PORT?)",
+        "kcpctl: the variable KCPCTL_ZZZ is no setting and changes nothing",
+    ]
