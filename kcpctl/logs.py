@@ -2,8 +2,10 @@
 
 import logging
 import sys
+from datetime import datetime
 from typing import Any
 
+from informers.api.conditions import timestamp
 from kcpctl.overheard import Overheard
 from kcpctl.slim import without
 
@@ -23,7 +25,7 @@ def configure(log_format: str, verbose: int) -> None:
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            _told_errors,
+            _plain,
             last,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
@@ -41,11 +43,13 @@ def _console() -> Any:
     return structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), sort_keys=False)
 
 
-def _told_errors(_: Any, __: str, event: Any) -> Any:
-    """Print errors as one line: their type and what they say."""
-    error = event.get("error")
-    if isinstance(error, BaseException):
-        event["error"] = told(error)
+def _plain(_: Any, __: str, event: Any) -> Any:
+    """Print errors as one line, their type and what they say, and moments as Kubernetes does."""
+    for name, value in event.items():
+        if isinstance(value, BaseException):
+            event[name] = told(value)
+        elif isinstance(value, datetime):
+            event[name] = timestamp(value)
     return event
 
 

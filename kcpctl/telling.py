@@ -21,6 +21,7 @@ from informers.runtime import facts as runtime
 from informers.runtime.facts import Outcome
 from kcpctl.logs import Log, logger, told
 from kcpctl.places import place_of
+from kcpctl.streaks import Streaks
 
 _MOST_NAMED = 5
 _MOST_WARNINGS = 1000
@@ -37,6 +38,8 @@ class LogObserver:
         self._log = (log if log is not None else logger()).bind()  # unbound it would be made anew for each event
         self._tells_all = self._log.is_enabled_for(logging.DEBUG)
         self._quiet: dict[tuple[str, str], str] = {}
+        self._asked: set[tuple[str, str]] = set()
+        self._streaks = Streaks()
         self._warned: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     def notice(self, fact: Any) -> None:
@@ -53,8 +56,10 @@ class LogObserver:
 
     @_tell.register
     def _reconciled(self, fact: runtime.Reconciled) -> None:
-        if not (self._tells_all or fact.outcome.failed):
-            return
+        if not fact.outcome.failed:
+            self._streaks.ended((fact.controller, fact.key))
+            if not self._tells_all:
+                return
         fields: dict[str, Any] = {
             "controller": fact.controller,
             "cluster": fact.key.cluster,
@@ -62,7 +67,8 @@ class LogObserver:
             "attempt": fact.attempt,
             "took": round(fact.took, 4),
         }
-        if fact.error is not None and (at := place_of(fact.error)):
+        at = place_of(fact.error) if fact.error is not None else ""
+        if at:
             fields["at"] = at
         if not fact.outcome.failed:
             self._log.debug("reconciled", outcome=str(fact.outcome), writes=len(fact.writes), **fields)
@@ -70,7 +76,9 @@ class LogObserver:
             self._log.error("reconcile failed for good", error=fact.error, **fields)
         else:
             retry_in = None if fact.retry_in is None else round(fact.retry_in, 3)
-            self._log.warning("reconcile failed", error=fact.error, retry_in=retry_in, **fields)
+            failures, worth = self._streaks.failed((fact.controller, fact.key), (type(fact.error), at))
+            tell = self._log.warning if worth else self._log.debug
+            tell("reconcile failed", error=fact.error, retry_in=retry_in, failures=failures, **fields)
         if fact.outcome.failed and fact.error is not None and self._tells_all:
             self._log.debug("where it failed", trace="".join(traceback.format_exception(fact.error)))
 
@@ -102,6 +110,7 @@ class LogObserver:
 
     @_tell.register
     def _watching(self, fact: cache.WatchStarted) -> None:
+        self._asked.discard(_place(fact.origin))
         if self._quiet.pop(_place(fact.origin), ""):
             self._log.info("informer is well again", **_origin(fact.origin))
         else:
@@ -119,7 +128,15 @@ class LogObserver:
 
     @_tell.register
     def _relisted(self, fact: cache.Relisted) -> None:
-        self._log.info("listing again", **_origin(fact.origin), reason=fact.reason.value, error=fact.error)
+        """Tell of a list that somebody asked for once until it is there; that is no error."""
+        fields = {**_origin(fact.origin), "reason": fact.reason.value}
+        if fact.reason is not Trouble.FORCED:
+            self._log.info("listing again", **fields, error=fact.error)
+            return
+        place = _place(fact.origin)
+        tell = self._log.debug if place in self._asked else self._log.info
+        self._asked.add(place)
+        tell("listing again", **fields)
 
     @_tell.register
     def _quarantined(self, fact: cache.Quarantined) -> None:

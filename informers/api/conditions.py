@@ -25,6 +25,7 @@ __all__ = [
     "remove_condition",
     "set_condition",
     "set_metav1",
+    "timestamp",
     "to_json",
     "wished",
 ]

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from informers.api.errors import AlreadyExists, Conflict, TerminalError, is_kind
+from informers.api.errors import AlreadyExists, Conflict, TerminalError, Undeclared, is_kind
 from informers.api.objects import Key, Object
 from informers.cache.listers import Lister
 from informers.cache.slices import Slices
@@ -138,7 +138,7 @@ def _exiting(error: SystemExit) -> RuntimeError:
 
 
 def _verdict_on(error: Exception) -> Verdict:
-    if is_kind(error, TerminalError):
+    if is_kind(error, TerminalError, Undeclared):  # what is not declared is not there before the code is another
         return Verdict(Outcome.TERMINAL, error=error)
     if isinstance(error, Conflict) and _is_race(error):
         return Verdict(Outcome.CONFLICT)

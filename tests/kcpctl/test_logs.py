@@ -22,6 +22,7 @@ from informers.client.records import WarningReceived
 from informers.runtime.facts import LeftBehind, Outcome, Reconciled, Stopping, Undone
 from kcpctl.logs import configure
 from kcpctl.overheard import Overheard
+from kcpctl.streaks import Streaks
 from kcpctl.telling import LogObserver
 
 ORIGIN = cache.Origin("local", Collection(Resource("example.com", "v1", "things"), cluster="*"))
@@ -90,6 +91,59 @@ def test_a_slow_first_sync_is_told_and_a_quick_one_is_not() -> None:
 
     assert told(listed(0.1)) == []
     assert [e["objects"] for e in told(listed(1.5))] == [5]
+
+
+def failures(*errors: Exception | None) -> list[int]:
+    """Return which visits of one key, each with its error or none, are told of as failed, by their count in a row."""
+    facts = [visited(Outcome.ERROR if error else Outcome.SUCCESS, error) for error in errors]
+    return [event["failures"] for event in told(*facts)]
+
+
+def test_of_many_equal_failures_in_a_row_the_first_second_fourth_and_eighth_are_told() -> None:
+    assert failures(*[ValueError("no")] * 20) == [1, 2, 4, 8, 16]
+
+
+def test_a_success_ends_the_row_and_another_error_is_told_at_once() -> None:
+    no = ValueError("no")
+
+    assert failures(no, no, no, None, no) == [1, 2, 1]
+    assert failures(*[no] * 3, KeyError("other"), KeyError("other")) == [1, 2, 4]
+
+
+def test_rows_without_end_are_not_all_remembered() -> None:
+    streaks = Streaks()
+    for number in range(10_001):
+        streaks.failed(number, "how")
+
+    assert streaks.failed(0, "how") == (1, True)
+    assert streaks.failed(10_000, "how") == (2, True)
+
+
+def test_a_list_that_somebody_asked_for_is_told_once_and_is_no_error() -> None:
+    forced = cache.Relisted(ORIGIN, Phase.LIST, Trouble.FORCED, REFUSED)
+    started = cache.WatchStarted(ORIGIN, "7", 300.0)
+
+    [first, second] = told(forced, forced, started, forced)
+
+    assert first == second
+    assert first["event"] == "listing again"
+    assert "error" not in first
+    [other] = told(cache.Relisted(ORIGIN, Phase.CHECK, Trouble.BEHIND, REFUSED))
+    assert other["error"] is REFUSED
+
+
+@pytest.mark.parametrize("form", ["console", "json"])
+def test_moments_are_printed_as_kubernetes_prints_them(form: str) -> None:
+    script = f"""
+from datetime import UTC, datetime
+from kcpctl.logs import configure, logger
+configure("{form}", 0)
+logger().warning("it was taken", since=datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=UTC))
+"""
+    heard = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert "2026-01-02T03:04:05Z" in heard.stderr
+    assert "datetime" not in heard.stderr
 
 
 def test_facts_of_other_kinds_are_left_alone() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from informers.api.errors import Conflict, TerminalError, api_error
+from informers.api.errors import Conflict, TerminalError, Undeclared, api_error
 from informers.api.objects import Key, Object
 from informers.api.status import Cause, Status, StatusDetails
 from informers.cache.listers import Lister
@@ -28,7 +28,7 @@ from informers.runtime.result import Result
 from informers.runtime.worker import Work, work
 from informers.tasks import background
 from tests.informers.runtime.memory import MemoryServer
-from tests.informers.runtime.objects import TEAMS, made
+from tests.informers.runtime.objects import MEMBERS, TEAMS, made
 
 KEY = Key("", "", "default", "blue")
 
@@ -137,6 +137,15 @@ async def test_a_group_of_terminal_errors_is_terminal_and_a_mixed_one_is_not(sta
 
     bench = start(failing(ExceptionGroup("both", [TerminalError(), RuntimeError()])))
     assert (await bench.visit()).outcome is Outcome.ERROR
+
+
+async def test_what_only_another_code_would_declare_is_not_tried_again(start: Start) -> None:
+    async def reconcile(obj: Object[Any], cluster: Cluster) -> None:
+        cluster.lister(MEMBERS)
+
+    seen = await start(reconcile).visit()
+
+    assert (seen.outcome, seen.retry_in, type(seen.error)) == (Outcome.TERMINAL, None, Undeclared)
 
 
 async def test_requeue_after_is_a_clock_and_no_failure(start: Start, clock: VirtualClock) -> None:
