@@ -222,5 +222,6 @@ def endpoint_slices(view: View, *, partitions: Resource[Partition] = PARTITIONS)
             Watch(partitions, to=departures, careful=True),
         ],
         reads=[Read(LOGICAL_CLUSTERS, indexers={REFERENCE_INDEX: names_of_cluster})],
+        echoes=False,
         workers=16,
     )(EndpointSlices(view.sightings, partitions, departures))

@@ -58,7 +58,8 @@ def _shown(obj: Object[Export], urls: list[dict[str, Any]], conditions: list[Con
 def export_urls(view: View) -> Controller[Export]:
     """Return the controller that keeps the field as the view says."""
     changes = Listen(view.shard_changes, to=every_key, ready=view.ready)
-    return controller(EXPORTS, name="apiexport-urls", watches=[changes], workers=16)(ExportUrls(view.sightings))
+    made = controller(EXPORTS, name="apiexport-urls", watches=[changes], echoes=False, workers=16)
+    return made(ExportUrls(view.sightings))
 
 
 def no_export_urls() -> Controller[Export]:

@@ -1,5 +1,6 @@
 """The commit: from a reconciler's wish to the fewest writes that make it true."""
 
+from collections.abc import Callable
 from datetime import datetime
 from enum import Enum
 from typing import Any, Generic, TypeVar
@@ -59,6 +60,8 @@ class Target(msgspec.Struct, Generic[T], frozen=True):
     """The time that conditions get whose status changes."""
     contests: Contests
     """Who undoes what is written here."""
+    wrote: Callable[[Object[T], Object[T]], None] | None = None
+    """Told of each patch what it held for, and what became of that."""
 
 
 async def _patch(seen: Object[T], newest: Object[T], result: Result, to: Target[T]) -> Committed:
@@ -79,9 +82,12 @@ async def _patch(seen: Object[T], newest: Object[T], result: Result, to: Target[
 
 async def _send(obj: Object[T], change: JSON, subresource: str, to: Target[T]) -> Object[T]:
     metadata = {**change.get("metadata", {}), "uid": obj.uid, "resourceVersion": obj.rv}
-    return await to.client.patch(
+    written = await to.client.patch(
         to.resource, obj.name, {**change, "metadata": metadata}, namespace=obj.namespace, subresource=subresource
     )
+    if to.wrote is not None:
+        to.wrote(obj, written)
+    return written
 
 
 async def _apply(newest: Object[T], result: Result, to: Target[T]) -> Committed:

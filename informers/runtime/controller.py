@@ -46,6 +46,8 @@ class Controller(Generic[T]):
     """The name of its own server in the Manager; "" is the Manager's first."""
     where: Keeps | None = None
     """Which changes of its own resource wake it; None means all."""
+    echoes: bool = True
+    """Whether the event of what a visit committed wakes it; False for a wish that stays as it is once it is true."""
     owns: tuple[Resource[Any], ...] = ()
     """Resources whose objects wake the object that controls them."""
     watches: tuple[Watch | Listen[Any], ...] = ()
@@ -88,6 +90,7 @@ def controller(
     name: str = "",
     server: str = "",
     where: Keeps | None = None,
+    echoes: bool = True,
     owns: Sequence[Resource[Any]] = (),
     watches: Sequence[Watch | Listen[Any]] = (),
     reads: Sequence[Read | Resource[Any]] = (),
@@ -110,6 +113,7 @@ def controller(
             reconcile=reconcile,
             server=server,
             where=where,
+            echoes=echoes,
             owns=_several("owns", owns),
             watches=_several("watches", watches),
             reads=tuple(read if isinstance(read, Read) else Read(read) for read in _several("reads", reads)),

@@ -1,11 +1,13 @@
-"""Notes of writes: what the latest visits of each key wrote, within bounded memory."""
+"""Notes of writes: what the latest visits of each key wrote, and the events that they are about to cause."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
-from informers.api.objects import Key
+from informers.api.objects import Key, Object
+from informers.cache.notices import Notice
 from informers.client.records import Write
 
 
@@ -32,6 +34,8 @@ class WriteNotes:
         self._most_keys = keys
         self._most_per_key = per_key
         self._notes: OrderedDict[Key, tuple[Write, ...]] = OrderedDict()
+        self._expected: dict[Key, tuple[str, bytes]] = {}
+        """What an object's next event shows if nobody else writes: the revision before, and the bytes behind."""
         self._writes = 0
         self._forgotten = 0
 
@@ -47,6 +51,25 @@ class WriteNotes:
         self._notes[key] = kept
         if len(self._notes) > self._most_keys:
             self._forgotten += len(self._notes.popitem(last=False)[1])
+
+    def expect(self, old: Object[Any], written: Object[Any]) -> None:
+        """Expect the event of a write that held for `old` only, and was answered with the object as `written`."""
+        if written.rv != old.rv and len(self._expected) < self._most_keys:
+            self._expected[written.key.shardless()] = old.rv, written.raw.rstrip()
+
+    def expect_nothing(self, key: Key) -> None:
+        """Recognise nothing of a key any more: who visits it now does not know yet what was written."""
+        self._expected.pop(key, None)
+
+    def recognises(self, notice: Notice[Any]) -> bool:
+        """Say whether a change is an expected one and nothing else: from that very revision, to the byte.
+
+        Whatever it is, the object's next change is no expected one.
+        """
+        expected = self._expected.pop(notice.key.shardless(), None) if self._expected else None
+        if expected is None or notice.old is None or notice.new is None:
+            return False
+        return expected == (notice.old.rv, notice.new.raw.rstrip()) and notice.old.uid == notice.new.uid
 
     def of(self, key: Key) -> tuple[Write, ...]:
         """Return the latest writes for a key, the oldest first."""

@@ -174,6 +174,8 @@ class Run(Generic[T]):
                     states.append((source, source.informer))
                     continue
                 handler = self._handler(source.declared)
+                if source is self._sources[0] and not self.controller.echoes:
+                    handler = self._unless_expected(handler)
                 registrations.append(source.informer.add_handler(handler, name=self.controller.name))
                 states.append((source, registrations[-1]))
             yield states
@@ -198,6 +200,16 @@ class Run(Generic[T]):
                     add(key)
 
         return handle
+
+    def _unless_expected(self, handle: Handler[Any]) -> Handler[Any]:
+        """Return the handler without the events of what visits have committed."""
+        recognises = self.notes.recognises
+
+        def others(notice: Notice[Any]) -> None:
+            if not recognises(notice):
+                handle(notice)
+
+        return others
 
     async def _wait_patiently(self, source: Tapped, state: _Syncing) -> None:
         """Wait until the source has synced, or its patience is over, or the first contact has failed."""

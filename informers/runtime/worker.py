@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -153,6 +154,7 @@ def _is_race(error: Conflict) -> bool:
 
 async def _reconcile(shared: Work[Any], key: Key, writes: list[Write]) -> Verdict:
     cluster = Cluster(key.cluster, shared.world, writes.append)
+    shared.notes.expect_nothing(key)
     seen = _find(shared, key)
     if seen is None:
         if shared.controller.gone is None:
@@ -184,8 +186,16 @@ async def _commit(shared: Work[T], cluster: Cluster, seen: Object[T], result: Re
         return Committed.GONE
     work = shared.controller
     client = cluster.client.shard(newest.key.shard) if newest.key.shard else cluster.client
-    to = Target(work.resource, client, work.name, shared.clock.now(), shared.contests)
+    wrote = None if work.echoes else partial(_expect, shared)
+    to = Target(work.resource, client, work.name, shared.clock.now(), shared.contests, wrote)
     return await commit(seen, newest, result, to=to)
+
+
+def _expect(shared: Work[T], old: Object[T], written: Object[T]) -> None:
+    """Expect the event of a commit, unless it is here already."""
+    known = _find(shared, written.key)
+    if known is None or known.rv != written.rv:
+        shared.notes.expect(old, written)
 
 
 def _find(shared: Work[T], key: Key) -> Object[T] | None:

@@ -136,6 +136,46 @@ async def test_an_owned_object_wakes_its_owner_when_it_comes_changes_and_goes(
     assert seen.visited == ["blue"] * 4, "the echo of its own status wakes nobody"
 
 
+async def test_what_a_visit_has_committed_wakes_a_controller_without_echoes_no_more_and_all_else_does(
+    memory: MemoryServer, running: Running, clock: VirtualClock
+) -> None:
+    memory.put("blue", spec={"size": 1})
+
+    @controller(TEAMS, echoes=False)
+    async def sized(obj: Object[Any], cluster: Cluster) -> Result:
+        return Result(status={"size": obj.at("spec", "size")}, fields={"metadata": {"labels": {"size": "any"}}})
+
+    async with running(sized) as (_, seen):
+        assert memory.get("blue")["status"] == {"size": 1}
+        before = len(seen.visited)
+        memory.put("blue", spec={"size": 2}, **_without_spec(memory.get("blue")))
+        await clock.run_until_idle()
+        assert memory.get("blue")["status"] == {"size": 2}
+        assert len(seen.visited) == before + 1
+
+        memory.put("blue", spec={"size": 2}, **_without_spec(memory.get("blue")) | {"status": {"size": 7}})
+        await clock.run_until_idle()
+        assert memory.get("blue")["status"] == {"size": 2}, "what others write into it is put right"
+        assert len(seen.visited) == before + 2
+
+
+def _without_spec(body: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if name not in ("apiVersion", "kind", "spec")}
+
+
+async def test_a_reconciler_that_goes_on_from_what_it_wrote_is_woken_by_that(
+    memory: MemoryServer, running: Running
+) -> None:
+    memory.put("blue")
+
+    @controller(TEAMS)
+    async def stepping(obj: Object[Any], cluster: Cluster) -> Result:
+        return Result(status={"step": min(obj.at("status", "step", default=0) + 1, 3)})
+
+    async with running(stepping):
+        assert memory.get("blue")["status"] == {"step": 3}
+
+
 async def test_ten_events_are_one_visit(memory: MemoryServer, running: Running, clock: VirtualClock) -> None:
     async with running(recording()) as (_, seen):
         for size in range(10):
