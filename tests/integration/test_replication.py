@@ -312,3 +312,29 @@ async def test_the_event_of_a_copy_that_was_just_written_wakes_nobody(site: Site
 
         visits = [visit for visit in amber.running.visits[before:] if visit.controller == "replication-apiexports"]
         assert [len(visit.writes) for visit in visits] == [1]
+
+
+async def test_what_others_make_of_a_copy_that_was_just_written_is_repaired_although_its_event_was_missed(
+    site: Site,
+) -> None:
+    """A list shows what they made of it, and nothing of what was written; or that it is gone."""
+    async with site.shard("amber") as amber:
+        await with_all_kinds(site, amber)
+        await amber.client.create(EXPORTS, export("gone"))
+        await site.settle()
+        informer, copies = amber.running.manager.informer(EXPORTS, "cache"), copies_of(site, amber)
+        amber.cache.refuse(watches(EXPORTS.plural), times=1)
+        amber.cache.refuse(lists(EXPORTS.plural), times=1)
+        await amber.cache.cut(watches(EXPORTS.plural))
+        for name in ("widgets", "gone"):
+            await amber.client.patch(EXPORTS, name, {"metadata": {"labels": {"a": "1"}}})
+        await site.clock.run_until_idle()
+        assert {obj.labels.get("a") for obj in await copies.list(EXPORTS)} == {"1"}
+        assert not informer.live
+
+        await copies.patch(EXPORTS, "widgets", {"metadata": {"labels": {"a": "2"}}})
+        await copies.delete(EXPORTS, "gone")
+        informer.force_relist()
+        await site.settle()
+
+        await assert_equal_copies(site)
