@@ -7,6 +7,7 @@ import pytest
 from kcpctl.apiserver.admission import AdmissionRequest
 from kcpctl.apiserver.builtin import EVENTS, LEASES, NAMESPACES
 from kcpctl.apiserver.world import World
+from kcpctl.apiserver.writing.subject import same_document
 from tests.kcpctl.apiserver.kinds import WIDGETS
 from tests.kcpctl.apiserver.writing.hands import Hand, config_map, hand, namespace, widget
 from tests.kcpctl.apiserver.writing.refusals import causes, refused
@@ -145,6 +146,32 @@ async def test_updates_that_race_are_all_done_or_conflict() -> None:
     conflicts = [r for r in results if isinstance(r, Exception)]
     assert len(conflicts) <= 1
     assert ann.storage.revision == 102 + 3 - len(conflicts)
+
+
+async def test_an_update_that_lost_a_race_is_made_as_it_was_sent() -> None:
+    """What the first attempt made of it went through admission."""
+    races = iter(range(2))
+
+    async def be_faster(request: AdmissionRequest) -> None:
+        if request.verb == "update" and (race := next(races, None)) is not None:
+            request.obj["data"] = {"spoilt": str(race)}
+            await bob.patch({"metadata": {"labels": {"race": str(race)}}})
+
+    ann = await hand(rules=[be_faster])
+    bob = Hand()
+    bob.world = World(ann.storage, ann.world.catalog, clock=ann.clock)
+    await ann.create(config_map())
+
+    done = await ann.update(config_map(data={"a": "1"}))
+
+    assert done["data"] == {"a": "1"}
+
+
+@pytest.mark.parametrize("other", [b'{"a":1,"b":true}', b'{"a":true,"b":2}', b'{"a":true,"c":1}'])
+def test_documents_that_differ_in_a_type_or_a_value_are_two(other: bytes) -> None:
+    """To Python 1 and true are equal."""
+    assert same_document(b'{"b":1,"a":true}', b'{"a":true,"b":1}')
+    assert not same_document(b'{"a":true,"b":1}', other)
 
 
 async def test_an_update_that_lost_races_gives_each_warning_once() -> None:
