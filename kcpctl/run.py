@@ -154,3 +154,6 @@ def _greeting(settings: RunSettings, found: Ground, controllers: Iterable[Contro
     yield f"controllers: {names}"
     if found.ours:
         yield f"try: {kubectl()} apply -f examples/endpointslice/ && {kubectl()} get apiexportendpointslices"
+    else:
+        own = dict.fromkeys(controller.resource.qualified for controller in controllers)
+        yield f"try, once your definitions and objects are applied: {kubectl()} get {','.join(own)} --all-namespaces"

@@ -38,6 +38,18 @@ def a_slow_reconcile(folder: Path, *options: object) -> Iterator[Running]:
         yield process
 
 
+def test_controllers_of_ones_own_come_with_something_to_try(tmp_path: Path) -> None:
+    with running("run", tmp_path / "data", "examples/team.py", "examples/board.py", "--in-memory") as process:
+        [tried] = [line for line in process.out if line.startswith("try")]
+        command = tried.partition("kubectl ")[2].split()
+        assert command == ["get", "teams.example.com", "--all-namespaces"]
+
+        process.kubectl()("apply", "-f", "examples/team/crds.yaml")
+        process.kubectl()("wait", "crd", "teams.example.com", "--for=condition=Established", "--timeout=10s")
+        process.kubectl()("apply", "-f", "examples/team/team.yaml")
+        assert "blue" in process.kubectl()(*command)
+
+
 def test_state_survives_a_restart_and_the_workspace_keeps_its_name(tmp_path: Path) -> None:
     with running("run", tmp_path / "data") as process:
         port = process.port

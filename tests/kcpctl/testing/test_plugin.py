@@ -77,14 +77,18 @@ def test_the_module_tells_what_the_fixtures_are(tmp_path: Path) -> None:
     assert found.stderr == ""
 
 
-def test_without_pytest_everything_but_the_fixtures_works(tmp_path: Path) -> None:
-    blocked = "import sys; sys.modules['pytest'] = sys.modules['pytest_asyncio'] = None; "
+def test_without_pytest_everything_but_the_fixtures_works_and_they_are_explained(tmp_path: Path) -> None:
+    whole = run("-m", "kcpctl.testing", cwd=tmp_path).stdout
+    for path in (each for folder in sys.path if folder.endswith("site-packages") for each in Path(folder).iterdir()):
+        if "pytest" not in path.name and path.suffix != ".pth":
+            (tmp_path / path.name).symlink_to(path)
+    here = f"import sys; sys.path += [{str(tmp_path)!r}]; "  # what is installed, but for pytest and its plugins
 
-    found = run("-c", blocked + "import kcpctl.testing as t; print(*t.__all__)", cwd=tmp_path)
-    told = run("-c", blocked + "from kcpctl.testing.__main__ import main; sys.exit(main())", cwd=tmp_path)
+    found = run("-S", "-c", here + "import kcpctl.testing as t; print(*t.__all__)", cwd=ROOT)
+    told = run("-S", "-c", here + "from kcpctl.testing.__main__ import main; sys.exit(main())", cwd=ROOT)
 
-    assert "serving" in found.stdout
-    assert (told.returncode, told.stdout) == (1, "")
-    assert (
-        told.stderr == "kcpctl.testing: expected pytest and pytest-asyncio, found no pytest; install kcpctl[testing]\n"
-    )
+    assert "serving" in found.stdout, found.stderr
+    assert (told.returncode, told.stderr) == (0, "")
+    assert told.stdout.startswith(whole)
+    assert "install what is missing here, pytest and pytest_asyncio: pip install -e '.[testing]'" in told.stdout
+    assert "install" not in whole
