@@ -1,7 +1,7 @@
 """The figures of a process that runs controllers."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,9 @@ from controllers.view import View
 from informers.api.conditions import find
 from informers.api.objects import Object
 from informers.cache.informer import SharedInformer
+from informers.runtime.facts import Outcome
 from informers.runtime.manager import Manager
+from informers.runtime.running import ControllerStatistics
 from kcpctl.builtin import Ours
 from kcpctl.metrics import Figure, Samples, single
 
@@ -63,6 +65,21 @@ def _of_controllers(manager: Manager) -> Iterator[Figure]:
 
     yield Figure("kcpctl_controller_keys", "gauge", "Keys in a controller's queue, and those being visited.", keys)
     yield Figure("kcpctl_controller_visits_total", "counter", "Visits that have ended, by their outcome.", visits)
+
+    def counter(name: str, text: str, read: Callable[[ControllerStatistics], float]) -> Figure:
+        return Figure(f"kcpctl_controller_{name}_total", "counter", text, partial(_each_controller, manager, read))
+
+    yield counter("visit_seconds", "Seconds that visits took, their writes included.", lambda one: one.seconds)
+    text = "Visits after which the key is tried again, since they met a conflict or an error or took too long."
+    yield counter("retries", text, lambda one: sum(one.outcomes.get(outcome, 0) for outcome in _TRIED_AGAIN))
+    yield counter("writes", "Writes that visits made, those of their Results included.", lambda one: one.notes.writes)
+
+
+def _each_controller(manager: Manager, read: Callable[[ControllerStatistics], float]) -> Samples:
+    return [({"controller": name}, read(one)) for name, one in manager.statistics().controllers.items()]
+
+
+_TRIED_AGAIN = (Outcome.CONFLICT, Outcome.ERROR, Outcome.TIMEOUT)
 
 
 def _of_view(view: View) -> Iterator[Figure]:

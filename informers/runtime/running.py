@@ -40,6 +40,8 @@ class ControllerStatistics(msgspec.Struct, frozen=True):
     """Sources that have not synced."""
     outcomes: dict[Outcome, int]
     """How many visits ended how."""
+    seconds: float
+    """What all visits took together, their writes included."""
     queue: QueueStatistics
     notes: NotesStatistics
 
@@ -103,6 +105,7 @@ class Run(Generic[T]):
         self._observers = observers
         self._slices = slices
         self._outcomes: Counter[Outcome] = Counter()
+        self._seconds = 0.0
         contests = Contests(controller.name, clock, observers.notice)
         self._work = Work(
             controller, self.queue, self._objects, world, self.notes, self._visited, clock, contests, slices
@@ -145,6 +148,7 @@ class Run(Generic[T]):
             started=self.started.is_set(),
             missing=tuple(source.label for source in self.missing),
             outcomes=dict(self._outcomes),
+            seconds=self._seconds,
             queue=self.queue.statistics(),
             notes=self.notes.statistics(),
         )
@@ -232,4 +236,5 @@ class Run(Generic[T]):
 
     def _visited(self, fact: Reconciled) -> None:
         self._outcomes[fact.outcome] += 1
+        self._seconds += fact.took
         self._observers.notice(fact)
