@@ -57,7 +57,8 @@ class LogObserver:
     @_tell.register
     def _reconciled(self, fact: runtime.Reconciled) -> None:
         if not fact.outcome.failed:
-            self._streaks.ended((fact.controller, fact.key))
+            if fact.outcome is not Outcome.CONFLICT:  # which says neither that it went well nor that it did not
+                self._streaks.ended((fact.controller, fact.key))
             if not self._tells_all:
                 return
         fields: dict[str, Any] = {
@@ -72,14 +73,17 @@ class LogObserver:
             fields["at"] = at
         if not fact.outcome.failed:
             self._log.debug("reconciled", outcome=str(fact.outcome), writes=len(fact.writes), **fields)
-        elif fact.outcome is Outcome.TERMINAL:
-            self._log.error("reconcile failed for good", error=fact.error, **fields)
+            return
+        failures, worth = self._streaks.failed((fact.controller, fact.key), (fact.outcome, type(fact.error), at))
+        fields["failures"] = failures
+        if fact.outcome is Outcome.TERMINAL:
+            tell = self._log.error if worth else self._log.debug
+            tell("reconcile failed for good", error=fact.error, **fields)
         else:
-            retry_in = None if fact.retry_in is None else round(fact.retry_in, 3)
-            failures, worth = self._streaks.failed((fact.controller, fact.key), (type(fact.error), at))
             tell = self._log.warning if worth else self._log.debug
-            tell("reconcile failed", error=fact.error, retry_in=retry_in, failures=failures, **fields)
-        if fact.outcome.failed and fact.error is not None and self._tells_all:
+            retry_in = None if fact.retry_in is None else round(fact.retry_in, 3)
+            tell("reconcile failed", error=fact.error, retry_in=retry_in, **fields)
+        if fact.error is not None and self._tells_all:
             self._log.debug("where it failed", trace="".join(traceback.format_exception(fact.error)))
 
     @_tell.register

@@ -12,7 +12,7 @@ import structlog
 
 from controllers import records
 from controllers.entries import Removal
-from informers.api.errors import ConnectionRefused, Forbidden
+from informers.api.errors import ConnectionRefused, Forbidden, TerminalError
 from informers.api.objects import Key
 from informers.api.resources import Collection, Resource
 from informers.api.status import Status
@@ -101,6 +101,12 @@ def failures(*errors: Exception | None) -> list[int]:
 
 def test_of_many_equal_failures_in_a_row_the_first_second_fourth_and_eighth_are_told() -> None:
     assert failures(*[ValueError("no")] * 20) == [1, 2, 4, 8, 16]
+
+
+def test_a_key_that_changes_wake_to_the_same_end_again_and_again_is_told_of_ever_less_often() -> None:
+    events = told(*[visited(Outcome.TERMINAL, TerminalError("never"))] * 9)
+
+    assert [(event["log_level"], event["failures"]) for event in events] == [("error", n) for n in (1, 2, 4, 8)]
 
 
 def test_a_success_ends_the_row_and_another_error_is_told_at_once() -> None:
