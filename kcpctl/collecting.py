@@ -5,14 +5,14 @@ from typing import Any
 
 import msgspec
 
-from controllers.entries import EXPORT, SHARD, Entry, Kind
-from controllers.kinds import SHARDS, SLICES, Slice
+from controllers.entries import EXPORT, SHARD, Entry, Kind, SeenExport
+from controllers.kinds import LOGICAL_CLUSTERS, SHARDS, SLICES, Slice
 from controllers.names import CACHE
 from controllers.publishing import SeenShard
 from controllers.sightings import Sightings
 from controllers.urls import UnusableUrl, frame_of, virtual_workspace_url
 from informers.api.conditions import to_json
-from informers.api.objects import Object
+from informers.api.objects import PATH, Object
 from informers.api.resources import Resource
 from informers.cache.informer import SharedInformer
 from informers.runtime.manager import Manager
@@ -93,7 +93,9 @@ def _missed(entry: Entry) -> Missed:
     key, since = entry.key, entry.since
     assert since is not None  # as of all that is held or leaving
     kind, state = entry.place.kind, entry.state.value
-    return Missed(kind, entry.source, key.shard, key.cluster, key.name, state, since, entry.why, entry.place.former)
+    path = entry.what.path if isinstance(entry.what, SeenExport) else ""
+    where = (entry.source, key.shard, key.cluster, key.name)
+    return Missed(kind, *where, state, since, entry.why, entry.place.former, path)
 
 
 def _malformed(ours: Ours) -> dict[str, str]:
@@ -119,13 +121,14 @@ class _Endpoints:
         self._ours = ours
         self._known = ours.view.sightings
         self._complete = self._known.complete
+        self._paths = _paths(manager)
 
     def view(self, obj: Object[Slice]) -> SliceView:
         """Return one slice with the source of each endpoint; one that cannot be read shows no endpoints."""
         try:
             spec, status = obj.value.spec, obj.value.status
         except msgspec.ValidationError:
-            return SliceView(obj.cluster, obj.name, "", "", [], self._complete, [])
+            return SliceView(obj.cluster, obj.name, "", "", [], self._complete, [], self._paths.get(obj.cluster, ""))
         reference = spec.export.path or obj.cluster
         known = self._urls(reference, spec.export.name)
         endpoints = [known.get(endpoint.url, Endpoint(endpoint.url, HELD)) for endpoint in status.endpoints or ()]
@@ -137,6 +140,7 @@ class _Endpoints:
             endpoints,
             self._complete,
             to_json(status.conditions),
+            self._paths.get(obj.cluster, ""),
         )
 
     def _urls(self, reference: str, name: str) -> dict[str, Endpoint]:
@@ -157,6 +161,13 @@ class _Endpoints:
         source = LOCAL if LOCAL in sources else CACHE
         resource = self._ours.local_shards if source == LOCAL else SHARDS
         return Endpoint(url, source, shard.name, self._manager.informer(resource, source).last_heard)
+
+
+def _paths(manager: Manager) -> dict[str, str]:
+    """Return the paths of logical clusters by their names, where they are followed."""
+    if not _watches(manager, LOGICAL_CLUSTERS):
+        return {}
+    return {obj.cluster: obj.annotations.get(PATH, "") for obj in manager.informer(LOGICAL_CLUSTERS).store}
 
 
 def _watches(manager: Manager, resource: Resource[Any]) -> bool:

@@ -25,6 +25,9 @@ def _add_shards(commands: Commands, epilog: str) -> None:
     )
     _finish(shards, _list_shards, epilog)
     actions = shards.add_subparsers(title="actions", metavar="ACTION")
+    every = actions.add_parser("list", help="the same without an action", description=f"Show {text}.")
+    _finish(every, _list_shards, epilog)
+    every.leave_to(shards)
     remove = actions.add_parser(
         "remove",
         help="let go of a shard that is no more",
@@ -51,7 +54,8 @@ def _add_forget(commands: Commands, epilog: str) -> None:
     export = actions.add_parser(
         "export",
         help="an APIExport",
-        description="Tell every process that an APIExport is gone for good. Refused while any server shows it.",
+        description="Tell every process that an APIExport is gone for good, and have its copy in the cache go. Refused "
+        "where its home holds it; a home that has been silent for 15 s cannot say so.",
     )
     export.add_argument("cluster", metavar="CLUSTER", help="its logical cluster, by name or by path")
     export.add_argument("name", metavar="NAME", help="its name")

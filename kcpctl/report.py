@@ -55,6 +55,8 @@ class Missed(msgspec.Struct, frozen=True, rename="camel"):
     why: str
     former: str = ""
     """Its uid, where another one has taken its place."""
+    path: str = ""
+    """Its workspace, where that is known."""
 
 
 class ShardView(msgspec.Struct, frozen=True, rename="camel"):
@@ -90,6 +92,8 @@ class SliceView(msgspec.Struct, frozen=True, rename="camel"):
     complete: bool
     """Whether all shards and exports are known in this process."""
     conditions: list[dict[str, Any]]
+    path: str = ""
+    """Its workspace, where that is known."""
 
 
 class InformerView(msgspec.Struct, frozen=True, rename="camel"):

@@ -60,7 +60,7 @@ def _cache(report: Report) -> str:
 
 
 def _missed(one: Missed, now: datetime) -> str:
-    place = f"{one.kind} {one.cluster}|{one.name}" + (f" of shard {one.shard}" if one.shard else "")
+    place = f"{one.kind} {one.path or one.cluster}|{one.name}" + (f" of shard {one.shard}" if one.shard else "")
     hint = f"; {let_go(one.name)}" if one.former else ""
     return f"{place}  {one.state} for {ago(one.since, now)}: it {one.why}{hint}"
 
@@ -78,7 +78,9 @@ def _shard(shard: ShardView, now: datetime) -> str:
 def _slice(one: SliceView, now: datetime) -> Iterator[str]:
     view = "" if one.complete else "  (not all shards and exports are known)"
     partition = f" partition {one.partition}" if one.partition else ""
-    yield f"{one.cluster}|{one.name}  of {one.export}{partition}{view}"
+    export = one.export.removeprefix(f"{one.cluster}:") if one.path else one.export
+    of = export if export == one.export else f"{one.path}:{export}"
+    yield f"{one.path or one.cluster}|{one.name}  of {of}{partition}{view}"
     for endpoint in one.endpoints:
         since = "" if endpoint.since is None else _since(endpoint, now)
         yield f"    {endpoint.url}  {endpoint.source}{since}"

@@ -35,6 +35,7 @@ async def test_endpoints_are_local_or_from_the_cache_and_as_old_as_what_was_last
         assert sources(report) == [("amber", "local"), ("violet", "cache")]
         assert all(endpoint.since == site.clock.now() for endpoint in report.slices[0].endpoints)
         assert report.slices[0].complete
+        assert (report.slices[0].cluster, report.slices[0].path) == (amber.workspace, "root:example")
         assert report.cache is not None
         assert report.cache.reachable
         amber_view, violet_view = report.shards

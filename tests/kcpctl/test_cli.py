@@ -112,7 +112,9 @@ def test_a_ctrl_c_amid_imports_ends_at_once_and_without_a_word(name: str, is_swa
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
-@pytest.mark.parametrize("arguments", ["shards --data-dir {} remove amber", "shards remove amber --data-dir {}"])
+@pytest.mark.parametrize(
+    "arguments", ["shards --data-dir {} remove amber", "shards remove amber --data-dir {}", "shards list --data-dir {}"]
+)
 def test_a_data_directory_counts_wherever_in_a_command_it_is_named(
     arguments: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -95,6 +95,18 @@ def test_a_slice_says_of_each_endpoint_where_it_is_from_and_how_old_that_is() ->
     ]
 
 
+def test_what_is_in_a_workspace_that_is_known_is_named_by_its_path() -> None:
+    def first(export: str, path: str = "root:example") -> str:
+        one = SliceView("c1", "widgets", export, "", [], True, [], path)
+        return text(slices=[one]).splitlines()[-1]
+
+    assert first("c1:widgets") == "  root:example|widgets  of root:example:widgets"
+    assert first("root:other:widgets") == "  root:example|widgets  of root:other:widgets"
+    assert first("c1:widgets", "") == "  c1|widgets  of c1:widgets"
+    missed = Missed("apiexports", "cache", "amber", "c1", "e", "held", ago(60), "was lost", path="root:example")
+    assert "apiexports root:example|e of shard amber" in text(missed=[missed])
+
+
 def test_an_informer_says_how_long_it_has_been_silent_and_what_it_set_aside() -> None:
     dead = InformerView("cache", "shards", True, False, 3, ago(30), "ConnectError: refused", {"a|b": "no name"})
     fine = InformerView("local", "shards", True, True, 3, ago(5))
