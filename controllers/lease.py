@@ -123,6 +123,11 @@ class Lease:
             return "not held: another process is watched for whether it is still there"
         return f"not held: {self.trouble}" if self.trouble else "not held yet"
 
+    @property
+    def awaited(self) -> float | None:
+        """For how many seconds another process has still to show no life; None where none is watched."""
+        return self._rivals.remaining
+
     def annotations(self) -> dict[str, str]:
         """Return what the own Shard's copy is made with, where it has to be made."""
         return {HOLDER: self.holder.text} if self.holder is not None else {}

@@ -68,6 +68,10 @@ def record_of(removal: Removal, now: datetime, *, is_former: bool = False) -> di
     }
 
 
+class NotWritable(InformersError):
+    """A copy is to go, and nothing may be written into its segment now; trying again later helps."""
+
+
 # What is told of them
 
 

@@ -1,17 +1,17 @@
 """Removal records are acted upon: each process lets go what a record says is gone, and acknowledges that, once.
 
 What is there is not let go: a record waits until its object is missed. At the object's home, where it is there with the
-uid that is said to be gone, the record turned out to be wrong, and is deleted.
+uid that is said to be gone, the record turned out to be wrong, and is deleted; where it is not, its copy goes.
 """
 
-from asyncio import Event, TaskGroup
-from collections.abc import Callable, Iterator
-from typing import Any
+from asyncio import Event
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, TypeAlias
 
 import msgspec
 
-from controllers.entries import EXPORT, SHARD, Entry, Kind, Place, Removal, State
-from controllers.judging import StillThere
+from controllers.entries import Kind, Removal
+from controllers.lettinggo import LettingGo
 from controllers.names import CACHE
 from controllers.records import (
     REMOVALS,
@@ -20,6 +20,7 @@ from controllers.records import (
     Kept,
     NotAcknowledged,
     NotFollowed,
+    NotWritable,
     Record,
     said_by,
 )
@@ -34,23 +35,34 @@ from informers.runtime.manager import Manager
 from informers.tasks import background, first
 
 _SYSTEM = SystemClock()
-_FAILURES = (ApiError, TransportError, DecodeError)
+_FAILURES = (ApiError, TransportError, DecodeError, NotWritable)
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 """Seconds between attempts."""
 _ASKED_AGAIN = 300.0
 """Seconds after which a cache server that does not keep removals is asked again: it may be another one by then."""
 
 
+Drop: TypeAlias = Callable[[Removal], Awaitable[None]]
+"""Has the copy go of what is said to be gone; raises `NotWritable` while that cannot be."""
+
+
 class Removals:
     """One process' part in it."""
 
     def __init__(
-        self, view: View, *, clock: Clock = _SYSTEM, observe: Callable[[Any], None] = lambda fact: None
+        self,
+        view: View,
+        *,
+        drop: Drop | None = None,
+        clock: Clock = _SYSTEM,
+        observe: Callable[[Any], None] = lambda fact: None,
     ) -> None:
-        """Let go what this view knows."""
+        """Let go what this view knows; `drop` has copies go whose originals were at home."""
         self.are_kept: bool | None = None
         """Whether the cache server keeps removals; None until it has answered."""
         self._view = view
+        self._letting = LettingGo(view)
+        self._drop = drop
         self._clock = clock
         self._observe = observe
         self._manager: Manager | None = None
@@ -63,6 +75,7 @@ class Removals:
     def feed(self, manager: Manager) -> None:
         """Say whose servers and informers are used; the Manager need not have begun."""
         self._manager = manager
+        self._letting.feed(manager)
 
     @property
     def waiting(self) -> list[Removal]:
@@ -142,11 +155,16 @@ class Removals:
                 self._is_working = False
 
     async def _work(self) -> None:
+        failures: list[InformersError] = []
         for removal in list(self._unrecorded):
-            if (forgotten := await self._let_go(removal)) is not None:
+            try:
+                forgotten = await self._let_go(removal)
+            except _FAILURES as error:
+                failures.append(error)
+                continue
+            if forgotten is not None:
                 self._unrecorded.remove(removal)
                 self._observe(Acknowledged(removal, forgotten))
-        failures: list[InformersError] = []
         for key, record in list(self._open.items()):
             try:
                 is_done = await self._act_upon(record)
@@ -161,61 +179,22 @@ class Removals:
     async def _act_upon(self, record: Object[Record]) -> bool:
         """Do what a record asks for, and say so in it; return whether that is done."""
         removal = said_by(record)
-        if (forgotten := await self._let_go(removal)) is not None:
-            await self._acknowledge(record)
-            self._observe(Acknowledged(removal, forgotten))
-            return True
-        if self._is_at_home(removal):
+        if self._letting.is_at_home(removal):
             await self._delete(record)
             self._observe(Disproved(removal))
             return True
-        return False
+        if (forgotten := await self._let_go(removal)) is None:
+            return False
+        await self._acknowledge(record)
+        self._observe(Acknowledged(removal, forgotten))
+        return True
 
     async def _let_go(self, removal: Removal) -> int | None:
-        """Forget it and return how much that was; None while something of it is there.
-
-        It says nothing of an object with another uid; nor, where it names none, of one that is there.
-        """
-        called, others = self._entries(removal)
-        formers = [entry for entry in called if entry.place.former]
-        if removal.uid and any(entry.uid == removal.uid for entry in formers):
-            return await self._forget(removal)  # what has taken its place is another matter
-        if any(_is_another(entry, removal) for entry in called if entry not in formers):
-            return 0
-        if any(entry.state is State.PRESENT for entry in (*called, *others)):
-            return None
-        every = {_removal(entry, entry.place.shard(self._view.home)) for entry in (*called, *others)}
-        async with TaskGroup() as group:  # all at once: the view keeps them in one go
-            tasks = [group.create_task(self._forget(one)) for one in {removal, *every}]
-        counts = [task.result() for task in tasks]
-        return None if None in counts else sum(count for count in counts if count is not None)
-
-    async def _forget(self, removal: Removal) -> int | None:
-        try:
-            return await self._view.forget(removal)
-        except StillThere:
-            return None  # it came back just now
-
-    def _entries(self, removal: Removal) -> tuple[list[Entry], list[Entry]]:
-        """Return what is called that, and with a Shard all exports that it had in its segment.
-
-        Without a uid nobody knows at which shard it was; but a logical cluster is at one only.
-        """
-        known, home = self._view.sightings, self._view.home
-        places = known.named((removal.kind, removal.cluster, removal.name))
-        is_anywhere = removal.kind == EXPORT and not removal.uid
-        meant = (place for place in places if is_anywhere or place.shard(home) == removal.shard)
-        called = [entry for place in meant if (entry := known.get(place)) is not None]
-        if removal.kind != SHARD or removal.name != removal.shard:
-            return called, []
-        return called, [entry for entry in known.entries(EXPORT) if entry.place.shard(home) == removal.shard]
-
-    def _is_at_home(self, removal: Removal) -> bool:
-        if removal.shard != self._view.home:
-            return False
-        place = Place(removal.kind, "local", Key("", removal.cluster, "", removal.name))
-        entry = self._view.sightings.get(place)
-        return entry is not None and entry.state is State.PRESENT and entry.uid == removal.uid
+        """Forget what a removal is about, and have its copy go where this is its home; None while that cannot be."""
+        forgotten = await self._letting.let_go(removal)
+        if forgotten is not None and self._drop is not None and removal.shard == self._view.home:
+            await self._drop(removal)
+        return forgotten
 
     # What becomes of them
 
@@ -239,11 +218,3 @@ class Removals:
     def _at_work(self) -> Manager:
         assert self._manager is not None  # told before it runs
         return self._manager
-
-
-def _is_another(entry: Entry, removal: Removal) -> bool:
-    return entry.uid != removal.uid if removal.uid else entry.state is State.PRESENT
-
-
-def _removal(entry: Entry, shard: str) -> Removal:
-    return Removal(entry.place.kind, shard, entry.key.cluster, entry.key.name, entry.uid)

@@ -120,7 +120,7 @@ class Replicator:
         if not self._rights.may_write(self.resource) or self.is_own_shard(key):
             return None
         copy = self._copy(key.name, cluster)
-        if copy is not None and self._may_exist(key):
+        if copy is not None and self.may_exist(key):
             self.held.add(key)
             return None
         self._let_go(key)
@@ -131,11 +131,17 @@ class Replicator:
         """Take the local store for what it is; what is held has to be visited then."""
         self._lost.clear()
 
+    def forget(self, key: Key) -> None:
+        """Take somebody's word that an original is gone which is not there: its copy is to go."""
+        self._lost.discard(key)
+        self._deleted.add(key)
+        self._let_go(key)
+
     def was_deleted(self, key: Key) -> bool:
         """Say whether an original was seen to be deleted, and has not come back."""
         return key in self._deleted
 
-    def _may_exist(self, key: Key) -> bool:
+    def may_exist(self, key: Key) -> bool:
         """Say whether an original that is not there may exist all the same."""
         return key in self._lost or (not self.was_deleted(key) and self._rights.may_exist(self.resource, key))
 

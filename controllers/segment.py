@@ -10,18 +10,23 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
+from controllers.copies import ORIGINAL_UID
+from controllers.entries import EXPORT, Removal
 from controllers.holding import Taken
-from controllers.kinds import SHARDS
+from controllers.kinds import EXPORTS, SHARDS
 from controllers.lease import Lease
 from controllers.names import CACHE, ROOT
+from controllers.records import NotWritable
 from controllers.replication import REPLICATED, Replicator
 from controllers.stock import Replicated
 from controllers.view import View
-from informers.api.errors import NotSynced
+from informers.api.errors import Conflict, NotFound, NotSynced
 from informers.api.objects import Key, Object
 from informers.api.resources import Resource
 from informers.cache.informer import SharedInformer
 from informers.cache.slices import Slices
+from informers.client.client import Client
+from informers.client.server import Server
 from informers.clock import Clock, SystemClock
 from informers.runtime.manager import Manager
 from informers.tasks import background
@@ -57,6 +62,7 @@ class Segment:
         self._wake = Event()
         self._is_taken = False
         self._cached: tuple[SharedInformer[Any], ...] = ()
+        self._server: Server | None = None
         self._slices = Slices()
 
     @property
@@ -96,8 +102,8 @@ class Segment:
             for one in self.replicators
         )
         self._cached = tuple(informer for informer in manager.informers if informer.origin.server == CACHE)
-        client = manager.servers[CACHE].client(ROOT, self.shard)
-        self.lease.feed(client, manager.informer(SHARDS), manager.informer(SHARDS, CACHE))
+        self._server = manager.servers[CACHE]
+        self.lease.feed(self._at_cache(ROOT), manager.informer(SHARDS), manager.informer(SHARDS, CACHE))
 
     async def run(self) -> None:
         """Keep the segment, until cancelled or released; to run beside the Manager.
@@ -113,11 +119,29 @@ class Segment:
         """Let the segment go; for when the Manager has stopped."""
         await self.lease.release()
 
-    async def adopt(self) -> int:
-        """Take the local store for what it is: let go what it lacks; return how many copies that were."""
-        count = sum(len(one.replicator.held) for one in self.replicated)
+    async def adopt(self) -> None:
+        """Take the local store for what it is: let go what it lacks."""
         await self._lift_doubt()
-        return count
+
+    async def drop(self, removal: Removal) -> None:
+        """Have the copy go of an export that somebody says is gone, and that the local store does not hold.
+
+        Raises `NotWritable` while nothing may be written.
+        """
+        if removal.kind != EXPORT:
+            return
+        one, key = self._of(EXPORTS), Key("", removal.cluster, "", removal.name)
+        if not self.may_write(EXPORTS):
+            raise NotWritable(f"expected to hold the segment of the cache, found that its lease is {self.lease.state}")
+        copy = one.copies.store.get(Key(self.shard, key.cluster, "", key.name))
+        uids = ("", copy.uid, copy.annotations.get(ORIGINAL_UID)) if copy is not None else (removal.uid,)
+        if one.home.store.get(key) is not None or removal.uid not in uids:
+            return  # what is there is another one
+        one.replicator.forget(key)
+        if copy is None:
+            return
+        with suppress(Conflict, NotFound):  # its event is on the way
+            await self._at_cache(key.cluster).delete(EXPORTS, key.name, uid=copy.uid)
 
     def busy(self) -> Iterator[tuple[str, bool]]:
         """Yield what is still to be done, and whether that takes nothing but turns of the loop."""
@@ -139,6 +163,10 @@ class Segment:
     def _take_stock(self, one: Replicated) -> None:
         """Look at the copies before anything is written to them."""
         one.take_stock(self.lease.legacy.ended if self.lease.legacy.is_unsure else None)
+
+    def _at_cache(self, cluster: str) -> Client:
+        assert self._server is not None  # told before it runs
+        return self._server.client(cluster, self.shard)
 
     def _of(self, resource: Resource[Any]) -> Replicated:
         return next(one for one in self.replicated if one.replicator.resource is resource)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from controllers.bounded import Bounded
+from controllers.bounded import Bounded, BoundedMap
 from controllers.entries import EXPORT, SHARD, Entry, Gone, Kind, Malformed, Name, Place, Reference, SeenExport, State
 from controllers.evidence import News, There, judged
 from controllers.keeping import GONE_KEPT, Changes, Kept
@@ -22,7 +22,7 @@ class Exports:
     def __init__(self) -> None:
         """Begin without any."""
         self._found: dict[Reference, dict[Place, Entry]] = {}
-        self._gone: Bounded[Reference] = Bounded(GONE_KEPT)
+        self._gone: BoundedMap[Reference, str] = BoundedMap(GONE_KEPT)
 
     def find(self, reference: str, name: str) -> list[Entry]:
         """Return all exports that are, or may be, called that: the most certain one first."""
@@ -40,6 +40,10 @@ class Exports:
         """Say whether the export was deleted before our eyes."""
         return (reference, name) in self._gone and (reference, name) not in self._found
 
+    def last_uid(self, reference: str, name: str) -> str:
+        """Return the uid of the export that was called that and evidently went last; "" where nobody knows it."""
+        return self._gone.get((reference, name)) or ""
+
     def replace(self, place: Place, before: Entry | None, after: Entry | None) -> None:
         """Have one entry take the other's place."""
         for pair in references(before):
@@ -54,7 +58,7 @@ class Exports:
     def note_gone(self, gone: Gone) -> None:
         """Remember what exports were referenced by that evidently are no more."""
         for pair in gone.references:
-            self._gone.add(pair)
+            self._gone.put(pair, gone.uid)
 
 
 def references(entry: Entry | None) -> tuple[Reference, ...]:

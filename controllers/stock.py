@@ -42,6 +42,10 @@ class Replicated:
         there = self.home.store
         return {key for key in self.copied() if there.get(key) is None and not self.replicator.is_own_shard(key)}
 
+    def held(self) -> set[Key]:
+        """Return those among the extra ones that stay, since their originals may exist all the same."""
+        return set(filter(self.replicator.may_exist, self.extra()))
+
     def take_stock(self, since: int | None) -> None:
         """Remember which copies the segment holds, unless that is known: none but those can be another store's.
 

@@ -107,8 +107,8 @@ def all_ours(
     is_right = registration.is_right if registration else anything
     segment = Segment(name, view, clock=clock, observe=observe, is_right=is_right)
     controllers.extend(segment.controllers)
-    removals, lives = Removals(view, clock=clock, observe=observe), Lives(name, clock)
-    return Ours(view, tuple(controllers), removals, lives, segment, registration)
+    removals = Removals(view, drop=segment.drop, clock=clock, observe=observe)
+    return Ours(view, tuple(controllers), removals, Lives(name, clock), segment, registration)
 
 
 def slices_alone(

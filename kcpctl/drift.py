@@ -7,6 +7,8 @@ import msgspec
 
 from kcpctl.spans import ago, counted
 
+HELD = "held"
+"""What is said of a lease that is."""
 _MOST_NAMED = 10
 """How many of a kind are shown by name."""
 
@@ -63,6 +65,11 @@ class Adopted(msgspec.Struct, frozen=True, rename="camel"):
     entries: int
     """Shards and exports that counted although the local store lacks them."""
     copies: int
+    let_go: list[str] = []
+    """What these are."""
+    let_go_copies: list[str] = []
+    endpoints: list[str] = []
+    """What slices of this shard listed because of them, or of a partition that the local store lacks."""
 
 
 # As text
@@ -86,7 +93,9 @@ def drift_lines(found: Drift) -> Iterator[str]:
         yield f"{kind.resource}: {kind.originals} originals, {kind.copies} copies{counts}"
         for what, names in apart.items():
             yield from _named(names, f"{what}: ")
-    if any(kind.held for kind in found.kinds):
+    if any(kind.held for kind in found.kinds) and found.lease != HELD:
+        yield "nothing is deleted before the lease is held, and what is held stays if the store is doubted then"
+    elif any(kind.held for kind in found.kinds):
         yield "what is held is let go by `kcpctl replication adopt`, if this store is the right one"
     yield from orphan_lines(found.orphans)
     if found.orphans:
@@ -98,6 +107,26 @@ def orphan_lines(orphans: Iterable[Orphans]) -> Iterator[str]:
     for one in orphans:
         yield f"shard {one.shard} is not known, and has {counted(len(one.copies), 'copy', 'copies')} in the cache"
         yield from _named(one.copies)
+
+
+def adopted_lines(done: Adopted) -> Iterator[str]:
+    """Yield what was let go by adopting as text."""
+    if done.was_doubted:
+        yield "the local store is taken for what it is from now on"
+    entries = counted(done.entries, "object", "objects")
+    yield f"let go: {entries} that the store lacks, {counted(done.copies, 'copy', 'copies')} in the cache"
+    yield from going_lines(done.let_go, done.endpoints)
+    yield from _named(done.let_go_copies, "copy ")
+
+
+def going_lines(objects: Sequence[str], endpoints: Sequence[str]) -> Iterator[str]:
+    """Yield what was let go as text, and which endpoints go with that."""
+    yield from _named(objects)
+    if endpoints:
+        slices = len({one.partition(": ")[0] for one in endpoints})
+        shown = counted(len(endpoints), "endpoint goes", "endpoints go")
+        yield f"{shown} from {counted(slices, 'slice', 'slices')} of this shard"
+        yield from _named(endpoints)
 
 
 def _named(names: Sequence[str], before: str = "") -> Iterator[str]:

@@ -23,6 +23,11 @@ def state_line(folder: Path, *, in_memory: bool) -> str:
     return "state is kept in memory, and gone at the end" if in_memory else f"state is kept in {folder}"
 
 
+def near(path: Path) -> str:
+    """Return a path as it is typed here: from the current folder, if it is in it."""
+    return shlex.quote(os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path))
+
+
 def kubectl() -> str:
     """Return how to call kubectl: by its name where the shell finds it, else the one beside our Python."""
     beside = Path(sys.executable).with_name("kubectl")

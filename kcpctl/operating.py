@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from kcpctl.control import ask
-from kcpctl.drift import Adopted, Drift, Pruned, drift_lines, orphan_lines
+from kcpctl.drift import Adopted, Drift, Pruned, adopted_lines, drift_lines, going_lines, orphan_lines
+from kcpctl.greeting import kubectl, near
 from kcpctl.shardlist import ShardList, lines
 from kcpctl.spans import counted
 
@@ -29,6 +30,14 @@ class Removed(msgspec.Struct, frozen=True, rename="camel"):
     """How many removals the cache server keeps now that are acted upon by every process."""
     is_alone: bool
     """Whether the cache server keeps no removals, so that each process has to be told."""
+    let_go: list[str] = []
+    """What the process knew of it, which counts no more."""
+    endpoints: list[str] = []
+    """What slices of its shard listed because of that, each with its slice."""
+    awaits: str = ""
+    """The shard that has not acted upon it yet, and does when it holds its segment of the cache."""
+    cache_kubeconfig: str = ""
+    """How people reach the cache server."""
 
 
 def list_shards(data_dir: Path, output: str) -> int:
@@ -58,7 +67,7 @@ def replication_status(data_dir: Path, output: str) -> int:
 def adopt(data_dir: Path, output: str) -> int:
     """Have the local store taken for what it is."""
     answer = ask(data_dir, ADOPT)
-    return _show(answer, output, _adopted(msgspec.convert(answer, Adopted)))
+    return _show(answer, output, adopted_lines(msgspec.convert(answer, Adopted)))
 
 
 def prune(data_dir: Path, output: str, *, for_good: bool) -> int:
@@ -76,21 +85,18 @@ def _show(answer: Any, output: str, text: Iterable[str]) -> int:
 
 
 def _removed(done: Removed) -> Iterator[str]:
-    yield f"{done.what}: {counted(done.deleted, 'copy', 'copies')} deleted from the cache"
+    yield f"{done.what}: {counted(done.deleted, 'copy', 'copies')} deleted from the cache, and let go:"
+    yield from going_lines(done.let_go or ["nothing that this process knew of"], done.endpoints)
+    if done.awaits:
+        yield f"shard {done.awaits} acts upon it once it holds the lease of its segment of the cache"
     if done.is_alone:
         yield (
             "this cache server keeps no removals, so only this process lets go what is gone: "
             "run the command for every other process as well (--data-dir)"
         )
     else:
-        yield "a removal is kept there, upon which every process acts (kubectl get removals shows who has)"
-
-
-def _adopted(done: Adopted) -> Iterator[str]:
-    if done.was_doubted:
-        yield "the local store is taken for what it is from now on"
-    entries = counted(done.entries, "object", "objects")
-    yield f"let go: {entries} that the store lacks, {counted(done.copies, 'copy', 'copies')} in the cache"
+        yield "a removal is kept there, upon which every process acts; who has is shown by"
+        yield f"  {kubectl()} --kubeconfig {near(Path(done.cache_kubeconfig))} get removals"
 
 
 def _pruned(done: Pruned, *, for_good: bool) -> Iterator[str]:

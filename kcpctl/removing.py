@@ -1,6 +1,6 @@
 """`kcpctl shards remove`, as the running process carries it out: refused for a shard that lives, or may live."""
 
-from controllers.entries import SHARD, Entry, Removal, State
+from controllers.entries import EXPORT, SHARD, Entry, Removal, State
 from controllers.holding import SILENT_AFTER
 from controllers.kinds import SHARDS
 from controllers.lives import Life, Lives, Sign
@@ -9,6 +9,7 @@ from controllers.view import View
 from informers.api.errors import ConfigurationError, Conflict, NotFound
 from informers.api.objects import Key
 from informers.runtime.manager import Manager
+from kcpctl.effects import Going, going
 from kcpctl.listing import life_of
 from kcpctl.operating import Removed
 from kcpctl.recording import Recorder, removal_of, telling
@@ -42,11 +43,14 @@ class Remover:
         own = [entry for entry in entries if entry.place.shard(self._view.home) == name and not entry.place.former]
         if all(entry.place.former for entry in entries):
             return await self._remove_former(name, entries)
+        home = self._view.home
+        exports = [one for one in self._view.sightings.entries(EXPORT) if one.place.shard(home) == name]
+        goes = going(self._manager, self._view, [*own, *exports])
         with telling(f"shard {name}"):
             deleted = await self._delete_shard(name)
             recorded = [await self._recorder.record(removal_of(entry, name)) for entry in own]
             deleted += await self._sweep(name)
-        return Removed(f"shard {name}", deleted, sum(recorded), not all(recorded))
+        return self._recorder.done(f"shard {name}", deleted, recorded, goes)
 
     async def _remove_former(self, name: str, formers: list[Entry]) -> Removed:
         """Record that what had the name before is no more, whoever has it now."""
@@ -55,21 +59,21 @@ class Remover:
                 f"expected a shard {name} whose place another one of that name has taken, found none; "
                 "`kcpctl shards` shows what is held"
             )
-        recorded = []
+        recorded, goes = [], going(self._manager, self._view, formers)
         with telling(f"the former shard {name}"):
             for entry in formers:
                 removal = removal_of(entry, entry.place.shard(self._view.home))
                 recorded.append(await self._recorder.record(removal, is_former=True))
-        return Removed(f"the former shard {name}", 0, sum(recorded), not all(recorded))
+        return self._recorder.done(f"the former shard {name}", 0, recorded, goes)
 
     async def _is_removed(self, name: str) -> bool:
         """Say whether somebody has removed it before, maybe not to the end."""
         with telling(f"shard {name}"):
-            return await self._recorder.is_recorded(Removal(SHARD, name, ROOT, name))
+            return await self._recorder.find(Removal(SHARD, name, ROOT, name)) is not None
 
     async def _finish(self, name: str) -> Removed:
         with telling(f"shard {name}"):
-            return Removed(f"shard {name}", await self._sweep(name), 1, False)
+            return self._recorder.done(f"shard {name}", await self._sweep(name), [True], Going())
 
     async def _sweep(self, name: str) -> int:
         """Delete what is left in the segment, unless its shard has begun to fill it again."""

@@ -18,6 +18,7 @@ from informers.cache.informer import SharedInformer
 from informers.cache.slices import Slices
 from informers.runtime.manager import Manager
 from kcpctl.drift import Adopted, Drift, KindDrift, Orphans, Pruned
+from kcpctl.effects import going_at_home
 from kcpctl.logs import told
 from kcpctl.sweeping import Copy, copies_at, sweep
 
@@ -27,6 +28,7 @@ class Replication:
 
     def __init__(self, manager: Manager, view: View, segment: Segment) -> None:
         """Look at what this process knows."""
+        self._manager = manager
         self._cache = manager.servers[CACHE]
         self._view = view
         self._segment = segment
@@ -35,7 +37,7 @@ class Replication:
         """Compare everything; raises `ConfigurationError` where the cache is not known."""
         self._check_known()
         segment, standing = self._segment, self._view.sightings.standing
-        kinds = [await _drift(one) for one in segment.replicated]
+        kinds = [await _drift(one, is_held=segment.held) for one in segment.replicated]
         since = standing.doubted_since or segment.lease.inherited
         return Drift(now, segment.lease.shard, segment.lease.state, since, kinds, _shown(await self._orphans()))
 
@@ -54,10 +56,29 @@ class Replication:
         return Pruned(_shown(orphans), deleted)
 
     async def adopt(self) -> Adopted:
-        """Take the local store for what it is."""
-        was_doubted = self._segment.is_doubted
-        entries = sum(entry.source == "local" for entry in self._view.held())
-        return Adopted(was_doubted, entries, await self._segment.adopt())
+        """Take the local store for what it is.
+
+        Raises `ConfigurationError` while the segment is not held: who takes it doubts the store again.
+        """
+        self._check_held()
+        self._check_known()
+        was_doubted, goes = self._segment.is_doubted, going_at_home(self._manager, self._view)
+        replicated = self._segment.replicated
+        copies = [f"{one.replicator.resource.plural} {key}" for one in replicated for key in sorted(one.held())]
+        await self._segment.adopt()
+        return Adopted(was_doubted, len(goes.objects), len(copies), goes.objects, copies, goes.endpoints)
+
+    def _check_held(self) -> None:
+        lease = self._segment.lease
+        if lease.held:
+            return
+        when = "when `kcpctl replication status` says that it is"
+        if lease.awaited is not None and lease.trouble is None:
+            when = f"in {lease.awaited + 2:.0f} s"
+        raise ConfigurationError(
+            f"expected the lease of shard {lease.shard}'s segment of the cache to be held, found that it is "
+            f"{lease.state}; nothing was let go, try again {when}"
+        )
 
     def _check_known(self) -> None:
         behind = [one.copies for one in self._segment.replicated if not (one.copies.synced and one.copies.live)]
@@ -79,8 +100,9 @@ class Replication:
         return [copy for copy in copies if copy.key.shard not in known]
 
 
-async def _drift(one: Replicated) -> KindDrift:
-    originals, copied, extra, held = one.originals(), one.copied(), one.extra(), one.replicator.held
+async def _drift(one: Replicated, *, is_held: bool) -> KindDrift:
+    originals, copied, extra = one.originals(), one.copied(), one.extra()
+    held = one.held() if is_held else extra  # whoever takes the segment may doubt its store
     return KindDrift(
         one.replicator.resource.plural,
         len(originals),
@@ -88,7 +110,7 @@ async def _drift(one: Replicated) -> KindDrift:
         _names(originals - copied),
         _names(await _differing(one, originals & copied)),
         _names(extra - held),
-        _names(extra & held),
+        _names(held),
         _names(await _malformed(one.copies)),
     )
 

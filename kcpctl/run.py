@@ -6,6 +6,7 @@ from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from informers.api.errors import ConfigurationError, NotSynced
@@ -20,7 +21,7 @@ from kcpctl.arrivals import hurry_for_new_kinds
 from kcpctl.builtin import LOCAL, labels_of
 from kcpctl.collecting import collect
 from kcpctl.figures import figures_of
-from kcpctl.greeting import export_line, greet, kubectl, state_line
+from kcpctl.greeting import export_line, greet, kubectl, near, state_line
 from kcpctl.grounds import Ground, ground
 from kcpctl.identity import check_name, check_urls
 from kcpctl.modules import find_controllers
@@ -71,7 +72,8 @@ async def _run(settings: RunSettings, controllers: Controllers, stop: asyncio.Ev
         manager = Manager(found.servers, every, observers=observers, grace=settings.grace)
         _prepare(manager, found, has_modules=bool(controllers))
         report = partial(collect, _process(settings, found), manager, found.ours, set_aside)
-        async with answering_commands(settings, found, report, operations(manager, found.ours, SystemClock())):
+        answers = operations(manager, found.ours, SystemClock(), cache_kubeconfig=_cache_kubeconfig(settings))
+        async with answering_commands(settings, found, report, answers):
             greet(_greeting(settings, found, every))
             for note in found.notes:
                 log.warning(note)
@@ -109,6 +111,11 @@ def _process(settings: RunSettings, found: Ground) -> Process:
     shard = settings.shard_name if found.embedded or found.ours else ""
     folder = str(settings.data_dir.resolve())
     return Process(__version__, os.getpid(), datetime.now(UTC), folder, shard, url, found.notes)
+
+
+def _cache_kubeconfig(settings: RunSettings) -> str:
+    named = Path(settings.cache_kubeconfig).expanduser() if settings.cache_kubeconfig else None
+    return str((named or settings.data_dir / contexts.CACHE_FILE).resolve())
 
 
 def _local_informers(manager: Manager) -> list[SharedInformer[Any]]:
@@ -152,7 +159,10 @@ def _greeting(settings: RunSettings, found: Ground, controllers: Iterable[Contro
     else:
         yield f"cache server beside it; shards over it need --cache-kubeconfig {host.folder / contexts.CACHE_FILE}"
     yield f"controllers: {names}"
-    if found.ours:
+    if found.ours and cache:
+        asking = f"python -m kcpctl shards --data-dir {near(host.folder.resolve())}"
+        yield f"slices of every shard over that cache server list this one as well; try: {asking}"
+    elif found.ours:
         yield f"try: {kubectl()} apply -f examples/endpointslice/ && {kubectl()} get apiexportendpointslices"
     else:
         own = dict.fromkeys(controller.resource.qualified for controller in controllers)

@@ -17,6 +17,8 @@ from tests.chaos.work import Work
 
 _DELAY = 0.15
 _NAMESAKE_ENDS_WITHIN = 12.0
+_HELD_WITHIN = 30.0
+"""Seconds in which a shard has its segment of the cache after a start."""
 _ALIVE_AS_LONG_AS = 30.0
 """Seconds after which a shard that is silent may be removed."""
 
@@ -147,13 +149,24 @@ class Stage:
         return await self._remove(command, name)
 
     async def _adopt(self, command: operators.Command, name: str) -> list[Violation]:
+        """Adopt a store, as soon as the shard has its segment of the cache."""
         site, world = self._site, self._site.books.now
         if not site.is_well(name):
             return []
         held = frozenset(one for one in world.held if one.home != name)
         site.books.change(world._replace(held=held), time.monotonic())
         site.young.discard(name)
-        return await self._asked(command, "--data-dir", str(site.shards[name].data))
+        arguments = (*command.words, "--data-dir", str(site.shards[name].data))
+        said = ""
+
+        async def is_adopted() -> bool:
+            nonlocal said
+            code, said = await kcpctl(*arguments)
+            return code == 0
+
+        if await until(is_adopted, _HELD_WITHIN, pause=1.0):
+            return []
+        return [Violation(time.monotonic(), f"kcpctl {' '.join(arguments)} is refused: {said.strip()}", name)]
 
     async def _forget(self, command: operators.Command, name: str) -> list[Violation]:
         site, world = self._site, self._site.books.now

@@ -167,9 +167,12 @@ def test_of_several_exports_one_that_is_there_comes_first() -> None:
 
 def test_an_export_that_went_is_evidently_gone_until_there_is_one_again() -> None:
     known = knowing(export("c1", "root:org", at="beryl"))
-    drop(known, export("c1", "root:org", at="beryl"))
+    went = export("c1", "root:org", at="beryl")
+    drop(known, went)
     assert known.exports.evidently_gone("root:org", "e")
+    assert known.exports.last_uid("root:org", "e") == went.uid != ""
     assert not known.exports.evidently_gone("root:org", "other")
+    assert known.exports.last_uid("root:org", "other") == ""
 
     change(known, export("c2", "root:org", at="beryl"))
 

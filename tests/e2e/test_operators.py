@@ -75,7 +75,15 @@ def test_a_shard_that_was_killed_is_removed_for_good_and_one_that_lives_is_not(s
     done = shards.ask("shards", "remove", "violet")
 
     assert done.code == 0, done.err
-    assert done.out.startswith("shard violet: 1 copy deleted from the cache\na removal is kept there")
+    (slice_,) = shards.first.status()["slices"]
+    assert done.out.splitlines() == [
+        "shard violet: 1 copy deleted from the cache, and let go:",
+        f"  Shard root|violet https://127.0.0.1:{second.port}",
+        "1 endpoint goes from 1 slice of this shard",
+        f"  {slice_['cluster']}|widgets: https://127.0.0.1:{second.port}/services/apiexport/{slice_['cluster']}/widgets",
+        "a removal is kept there, upon which every process acts; who has is shown by",
+        f"  kubectl --kubeconfig {shards.cache.data_dir.resolve() / 'cache.kubeconfig'} get removals",
+    ]
     eventually(lambda: shards.listed(first) == [first.port])
     assert [one["name"] for one in shards.json("shards")["shards"]] == ["amber"]
     (record,) = Kubectl(shards.cache.data_dir / "cache.kubeconfig", "cache").one("removals")["items"]
@@ -90,7 +98,8 @@ def test_an_export_that_is_there_is_not_forgotten_and_one_that_nobody_knows_neit
     shards.second.kubectl()("apply", "-f", "examples/endpointslice/")
     eventually(
         lambda: (
-            "found it at shard violet, in the cache" in shards.ask("forget", "export", "root:example", "widgets").err
+            "found it at its home, shard violet; delete it there: kubectl delete apiexport widgets"
+            in shards.ask("forget", "export", "root:example", "widgets").err
         )
     )
 

@@ -110,7 +110,7 @@ class Reader:
             timeout=READY_WITHIN,
         )
         assert done.returncode == 0, f"`{command}` failed: {done.stderr}"
-        return done.stdout.splitlines()
+        return done.stdout.replace(str(self._folder / ".kcpctl"), ".kcpctl").splitlines()
 
     def _begin(self, command: str, options: list[str]) -> Running:
         """Run a command that serves; its port is any that is free, its folder is the reader's."""

@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from controllers.kinds import EXPORTS, SHARDS
+from controllers.kinds import EXPORTS, PARTITIONS, SHARDS, SLICES
 from informers import ConfigurationError, NotFound
-from kcpctl.drift import Adopted, Drift, KindDrift, Orphans, Pruned, drift_lines
+from kcpctl.drift import Adopted, Drift, KindDrift, Orphans, Pruned, adopted_lines, drift_lines
 from kcpctl.operating import ADOPT, DRIFT, PRUNE
 from kcpctl.operating import SHARDS as LIST_SHARDS
 from kcpctl.operations import operations
 from kcpctl.shardlist import ShardList, lines
 from tests.faults import writes
 from tests.integration.asking import ask
-from tests.integration.objects import export, url_of
+from tests.integration.objects import export, partition, slice_of, url_of, urls
 from tests.integration.site import ShardProcess, Site
 
 
@@ -160,12 +160,81 @@ async def test_what_a_restored_store_lacks_is_held_until_it_is_adopted(site: Sit
             drift_lines(found)
         )
 
-        assert await ask(site, amber, ADOPT, Adopted) == Adopted(True, 1, 1)
+        lost = f"{amber.workspace}|new"
+        assert await ask(site, amber, ADOPT, Adopted) == Adopted(
+            True, 1, 1, [f"APIExport {lost} (root:example) of shard amber"], [f"apiexports {lost}"]
+        )
         await site.settle()
 
         assert [obj.name for obj in await site.cache.client().list(EXPORTS)] == ["old"]
         assert amber.ours.view.held() == violet.ours.view.held() == []
         assert await ask(site, amber, ADOPT, Adopted) == Adopted(False, 0, 0)
+
+
+async def test_a_store_is_not_adopted_before_its_segment_is_held_and_nothing_is_said_to_be_deleted(site: Site) -> None:
+    async with site.shard("amber") as amber:
+        await amber.client.create(EXPORTS, export())
+        await site.settle()
+        copy = f"{amber.workspace}|widgets"
+    site.lose_store("amber")
+    site.lose_view("amber")
+
+    async with site.shard("amber") as amber:
+        await site.clock.advance(3)
+        found = await ask(site, amber, DRIFT, Drift)
+        exports = next(kind for kind in found.kinds if kind.resource == "apiexports")
+        assert (exports.extra, exports.held) == ([], [copy])
+        assert "to be deleted" not in "".join(drift_lines(found))
+        with pytest.raises(
+            ConfigurationError, match=r"lease is|watched for .*; nothing was let go, try again in 1\d s"
+        ):
+            await ask(site, amber, ADOPT, Adopted)
+
+        await site.clock.advance(15)
+        found = await ask(site, amber, DRIFT, Drift)
+        assert (found.lease, found.kinds[1].extra, found.kinds[1].held) == ("held", [], [copy])
+        assert (await ask(site, amber, ADOPT, Adopted)).let_go_copies == [f"apiexports {copy}"]
+        await site.settle()
+        assert await site.cache.client().list(EXPORTS) == []
+
+
+async def test_a_store_is_not_adopted_while_the_cache_cannot_be_reached(site: Site) -> None:
+    async with site.shard("amber") as amber:
+        await site.settle()
+        await amber.cache.go_away()
+        await site.clock.advance(20)
+
+        told = "nothing was let go, try again when `kcpctl replication status` says"
+        with pytest.raises(ConfigurationError, match=told):
+            await ask(site, amber, ADOPT, Adopted)
+
+
+async def test_slices_whose_partition_went_with_the_store_are_among_what_is_let_go(site: Site) -> None:
+    async with site.shard("amber", labels=("region=eu",)) as amber:
+        await amber.client.create(EXPORTS, export())
+        await amber.client.create(SLICES, slice_of(partition="europe"))
+        await site.settle()
+        restore = await site.back_up("amber")
+        await amber.client.create(PARTITIONS, partition(region="eu"))
+        await amber.client.create(EXPORTS, export("new"))
+        await site.settle()
+        found = await amber.client.get(SLICES, "widgets")
+        (url,) = urls(found)
+    restore()
+
+    async with site.shard("amber", labels=("region=eu",)) as amber:
+        await amber.client.patch(SLICES, "widgets", {"status": {"endpoints": [{"url": url}]}}, subresource="status")
+        await site.settle()
+        assert amber.ours.view.local_is_doubted
+
+        done = await ask(site, amber, ADOPT, Adopted)
+        await site.settle()
+
+        assert done.endpoints == [f"{amber.workspace}|widgets: {url}"]
+        *_, last, which, copy = adopted_lines(done)
+        assert (last, which) == ("1 endpoint goes from 1 slice of this shard", f"  {done.endpoints[0]}")
+        assert copy == f"  copy apiexports {amber.workspace}|new"
+        assert urls(await amber.client.get(SLICES, "widgets")) == []
 
 
 async def test_who_does_not_replicate_adopts_for_itself_and_compares_nothing(site: Site) -> None:
@@ -182,7 +251,8 @@ async def test_who_does_not_replicate_adopts_for_itself_and_compares_nothing(sit
         with pytest.raises(ConfigurationError, match="found one whose shard does that itself"):
             await ask(site, amber, DRIFT, Drift)
 
-        assert await ask(site, amber, ADOPT, Adopted) == Adopted(True, 1, 0)
+        lost = f"APIExport {amber.workspace}|new (root:example) of shard amber"
+        assert await ask(site, amber, ADOPT, Adopted) == Adopted(True, 1, 0, [lost])
         assert not amber.ours.view.local_is_doubted
 
 

@@ -10,7 +10,7 @@ import pytest
 from controllers.entries import Removal
 from controllers.kinds import EXPORTS, SHARDS, SLICES
 from controllers.records import REMOVALS, Record, record_of
-from informers import ConfigurationError, Object
+from informers import Client, ConfigurationError, Object
 from informers.tasks import background
 from kcpctl.operating import FORGET_EXPORT, REMOVE_SHARD, Removed
 from kcpctl.operating import SHARDS as LIST_SHARDS
@@ -68,6 +68,10 @@ async def test_a_silent_shard_is_removed_everywhere_at_once_and_everybody_says_s
 
         assert site.clock.monotonic() - before < 2, "what somebody says need not settle"
         assert (done.deleted, done.recorded, done.is_alone) == (2, 1, False)
+        assert [one.split()[0] for one in done.let_go] == ["APIExport", "Shard"]
+        assert done.endpoints == [
+            f"{amber.workspace}|widgets: {url_of('azure')}/services/apiexport/{amber.workspace}/widgets"
+        ]
         assert await listing(amber) == await listing(violet) == ["amber", "violet"]
         (record,) = await records(site)
         assert (record.key.shard, record.key.cluster, record.name) == ("azure", "root", "shards.azure")
@@ -265,10 +269,9 @@ async def test_a_held_export_is_forgotten_everywhere(site: Site) -> None:
             await amber.client.create(SLICES, slice_of(path=azure.workspace))
             await site.settle()
             cluster = azure.workspace
-            with pytest.raises(
-                ConfigurationError, match="found it at shard azure, in the cache; delete it at its home"
-            ):
+            with pytest.raises(ConfigurationError, match="found it at its home, shard azure; delete it there: kubectl"):
                 await forget(site, amber, cluster, "widgets")
+            assert await records(site) == []
         await site.restart_cache(empty=True)
         await site.settle()
         assert await listing(amber) == ["amber", "azure"]
@@ -277,6 +280,8 @@ async def test_a_held_export_is_forgotten_everywhere(site: Site) -> None:
         await site.settle()
 
         assert (done.recorded, done.is_alone) == (1, False)
+        assert done.let_go == [f"APIExport {cluster}|widgets (root:example) of shard azure"]
+        assert [one.partition(": ")[0] for one in done.endpoints] == [f"{amber.workspace}|widgets"] * 2
         assert await listing(amber) == []
         assert [entry.place.kind for entry in amber.ours.view.held()] == ["shards"], "the shard may come back"
 
@@ -299,7 +304,137 @@ async def test_an_export_that_is_known_by_the_urls_in_slices_alone_is_forgotten(
         assert [(one.key.shard, one.key.cluster, one.name) for one in await records(site)] == [
             ("amber", "c9", "apiexports.widgets")
         ]
-        assert (await forget(site, amber, "c9", "widgets")).recorded == 1, "for who has not heard of it"
+        told = "Removal apiexports.widgets of shard amber in c9, acknowledged by amber, violet"
+        for reference in ("c9", "root:gone"):
+            with pytest.raises(ConfigurationError, match=f"is forgotten already: {told}$"):
+                await forget(site, violet, reference, "widgets")
+        assert len(await records(site)) == 1
+
+
+async def test_what_is_forgotten_once_more_for_a_new_cache_is_named_by_its_last_uid(site: Site) -> None:
+    async with site.shard("amber") as amber:
+        async with site.shard("azure", is_killed=True) as azure, site.shard("violet"):
+            await azure.client.create(EXPORTS, export())
+            await site.settle()
+            cluster = azure.workspace
+        await site.restart_cache(empty=True)
+        await site.settle()
+        await forget(site, amber, cluster, "widgets")
+        await site.settle()
+        (record,) = await records(site)
+        await site.restart_cache(empty=True)
+        await site.settle()
+        async with site.shard("violet") as violet:
+            await site.settle()
+            held = [entry.place.kind for entry in violet.ours.view.held()]
+            assert sorted(held) == ["apiexports", "shards"], "it has not heard of it"
+
+            await forget(site, amber, cluster, "widgets")
+            await site.settle()
+
+            (again,) = await records(site)
+            assert (again.key.shard, again.value.spec.uid) == ("amber", record.value.spec.uid)
+            assert [entry.place.kind for entry in violet.ours.view.held()] == ["shards"], "wherever it has that uid"
+
+
+def copies_of(site: Site, shard: ShardProcess) -> Client:
+    """Return a client of a shard's workspace as the cache has it."""
+    return site.cache.client().shard(shard.name).cluster(shard.workspace)
+
+
+@asynccontextmanager
+async def with_a_lost_export(site: Site, *, is_remade: bool = False) -> AsyncIterator[tuple[ShardProcess, str]]:
+    """Run amber, with a slice of an export of azure's, which that has lost together with its store."""
+    async with site.shard("amber") as amber:
+        async with site.shard("azure", is_killed=True) as azure:
+            await azure.client.create(EXPORTS, export())
+            await amber.client.create(SLICES, slice_of(path=azure.workspace))
+            await site.settle()
+            if is_remade:
+                await azure.client.delete(EXPORTS, "widgets")
+                await azure.client.create(EXPORTS, export())
+                await site.settle()
+                copy, original = [
+                    (await one.get(EXPORTS, "widgets")).uid for one in (copies_of(site, azure), azure.client)
+                ]
+                assert copy != original, "the copy has stayed"
+        site.lose_store("azure")
+        yield amber, azure.workspace
+
+
+@pytest.mark.parametrize("asked", ["amber", "azure"])
+@pytest.mark.parametrize(("has_view", "is_remade"), [(True, False), (True, True), (False, False)])
+async def test_an_export_that_its_home_has_lost_is_forgotten_although_its_copy_is_there(
+    site: Site, asked: str, has_view: bool, is_remade: bool
+) -> None:
+    async with with_a_lost_export(site, is_remade=is_remade) as (amber, cluster):
+        if not has_view:
+            site.lose_view("azure")
+        async with site.shard("azure") as azure:
+            await site.clock.advance(20)
+            await site.settle()
+            assert await listing(amber) == ["amber", "azure"], "nobody knows that it is gone"
+
+            done = await forget(site, site.shards[asked], cluster, "widgets")
+            await site.settle()
+
+            assert (done.deleted, done.recorded, done.awaits) == (1, 1, "")
+            assert await listing(amber) == []
+            assert await site.cache.client().list(EXPORTS) == []
+            (record,) = await records(site)
+            assert set(record.value.status.acknowledged) == {"amber", "azure"}
+            assert [one.place.kind for shard in (amber, azure) for one in shard.ours.view.held()] == []
+            assert not azure.ours.segment or not azure.ours.segment.is_doubted, "nothing else is missing"
+
+
+async def test_a_home_that_may_not_write_yet_has_the_copy_go_once_it_may(site: Site) -> None:
+    async with with_a_lost_export(site) as (amber, cluster), site.shard("azure") as azure:
+        await site.clock.advance(2)
+
+        done = await forget(site, azure, cluster, "widgets")
+
+        assert (done.deleted, done.recorded, done.awaits) == (0, 1, "azure")
+        assert await listing(amber) == ["amber", "azure"]
+        await site.clock.advance(20)
+        await site.settle()
+        assert await listing(amber) == []
+        assert await site.cache.client().list(EXPORTS) == []
+
+
+async def test_the_export_of_a_silent_shard_is_forgotten_and_counts_again_when_that_brings_it_back(site: Site) -> None:
+    async with site.shard("amber") as amber:
+        async with site.shard("azure", is_killed=True) as azure:
+            await azure.client.create(EXPORTS, export())
+            await amber.client.create(SLICES, slice_of(path=azure.workspace))
+            await site.settle()
+        with pytest.raises(ConfigurationError, match="to say whether it holds it, found that it does not answer"):
+            await forget(site, amber, azure.workspace, "widgets")
+        assert await records(site) == []
+        await site.clock.advance(20)
+        assert await listing(amber) == ["amber", "azure"]
+
+        done = await forget(site, amber, azure.workspace, "widgets")
+        await site.settle()
+
+        assert (done.deleted, done.recorded) == (1, 1)
+        assert await listing(amber) == []
+        async with site.shard("azure"):
+            await site.settle()
+            assert await listing(amber) == ["amber", "azure"]
+            assert await records(site) == [], "it was wrong"
+
+
+async def test_where_no_removals_are_kept_the_home_of_an_export_is_not_asked_but_named(site: Site) -> None:
+    site.cache.keeps_removals = False
+    async with with_a_lost_export(site) as (amber, cluster), site.shard("azure") as azure:
+        await site.clock.advance(20)
+        with pytest.raises(ConfigurationError, match="delete it there, or run the command there"):
+            await forget(site, amber, cluster, "widgets")
+
+        assert (await forget(site, azure, cluster, "widgets")).is_alone
+        await site.settle()
+
+        assert await listing(amber) == [], "its copy went"
 
 
 async def test_a_removal_without_a_uid_says_nothing_of_an_export_that_is_there(site: Site) -> None:
