@@ -62,13 +62,14 @@ class Contests:
         row = self._rows.pop(obj.key, None)
         if row is None or row.wish != wish or now > row.free_at + WITHIN:
             row = Row(wish, "", now, 0, now)
-        if row.rv != obj.rv:  # an apply may be made twice upon one object, when its echo is late
+        is_next = row.rv != obj.rv  # an apply may be made twice upon one object, when its echo is late
+        if is_next:
             row.rv, row.writes = obj.rv, row.writes + 1
             row.free_at = now + _pause_after(row.writes)
         self._rows[obj.key] = row
         if len(self._rows) > self._most:
             self._rows.popitem(last=False)
-        if row.writes == WRITES:
+        if is_next and row.writes == WRITES:
             fact = Undone(
                 self._controller, obj.key.shardless(), tuple(_fields(change)), WRITES, now - row.began, _FIRST_PAUSE
             )

@@ -139,6 +139,15 @@ def test_writes_upon_one_and_the_same_object_count_once_and_another_object_of_th
     assert contests.pause(seen(rv=99), wish) == 0
 
 
+def test_a_row_is_told_once_although_its_tenth_write_is_made_twice_upon_one_object() -> None:
+    found: list[Undone] = []
+    contests = Contests("one", VirtualClock(), found.append)
+    for rv in (*range(WRITES), WRITES - 1):
+        contests.written(seen(rv=rv), Result(status={"phase": "Good"}, apply=True), {})
+
+    assert len(found) == 1
+
+
 def test_no_more_objects_are_remembered_than_the_bound() -> None:
     contests = Contests("one", VirtualClock(), lambda fact: None, keys=2)
     wish, first = Result(status={"phase": "Good"}), seen("first")
