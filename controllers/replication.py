@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from controllers.bounded import Bounded
-from controllers.copies import JSON, copy_changed, updated_copy, wanted_copy
+from controllers.copies import JSON, copy_changed, fields_of, updated_copy, wanted_copy
 from controllers.kinds import EXPORTS, SHARDS, SLICES
 from controllers.names import CACHE, ROOT
 from informers.api.errors import AlreadyExists, NotFound
@@ -78,7 +78,7 @@ class Replicator:
         self._rights = rights
         self._lost: set[Key] = set()
         self._deleted: Bounded[Key] = Bounded(_REMEMBERED)
-        self._written: dict[Key, tuple[str, int]] = {}
+        self._written: dict[Key, tuple[str, bytes]] = {}
         """What was written last to copies of which nothing has been heard since."""
 
     async def reconcile(self, obj: Object[Any], cluster: Cluster) -> Result | None:
@@ -100,7 +100,7 @@ class Replicator:
             if self.is_own_shard(obj.key):
                 wanted["metadata"]["annotations"] |= self._rights.annotations()
             return await self._create(wanted, client)
-        if (changed := updated_copy(copy.body, wanted)) is not None:
+        if (changed := updated_copy(fields_of(copy), wanted)) is not None:
             written = await client.update(self.resource, changed)
             if written.rv != copy.rv and self._copy(obj.name, cluster) is copy:
                 self._written[obj.key] = _mark(written)
@@ -199,9 +199,9 @@ class Replicator:
         )(self.reconcile)
 
 
-def _mark(copy: Object[Any]) -> tuple[str, int]:
+def _mark(copy: Object[Any]) -> tuple[str, bytes]:
     """Return what tells a copy from any other; its bytes count, since another history may have its revision too."""
-    return copy.rv, hash(copy.raw.rstrip())
+    return copy.rv, copy.raw.rstrip()
 
 
 def _themselves(keys: Iterable[Key], _: Lister[Any]) -> Iterable[Key]:

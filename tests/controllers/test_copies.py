@@ -3,10 +3,12 @@
 import json
 from typing import Any
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controllers.copies import ORIGINAL_RV, ORIGINAL_UID, updated_copy, wanted_copy
+from controllers.copies import ORIGINAL_RV, ORIGINAL_UID, fields_of, updated_copy
+from controllers.copies import wanted_copy as texts_of_wanted_copy
 from controllers.kinds import EXPORTS
 from informers.api.decoding import Reader
 from tests.controllers.world import made
@@ -33,6 +35,12 @@ def original(**changes: Any) -> Any:
     body = json.loads(json.dumps(ORIGINAL))
     body["metadata"].update(changes.pop("metadata", {}))
     return Reader(EXPORTS).object(json.dumps(body | changes).encode())
+
+
+def wanted_copy(obj: Any, shard: str) -> dict[str, Any]:
+    """Return the wanted copy as a cache server reads it."""
+    body: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(texts_of_wanted_copy(obj, shard)))
+    return body
 
 
 def stored(wanted: dict[str, Any], **metadata: Any) -> dict[str, Any]:
@@ -132,3 +140,15 @@ def test_an_original_without_annotations_has_a_copy_all_the_same() -> None:
     wanted = wanted_copy(bare, "amber")
 
     assert updated_copy(stored(wanted), wanted) is None
+
+
+@given(st.sampled_from([1, True, "1", [1], {"a": 1, "b": 2}]), st.sampled_from([1, True, "1", {"b": 2, "a": 1}]))
+def test_copies_are_compared_as_json_however_they_are_written(one: Any, other: Any) -> None:
+    wanted = texts_of_wanted_copy(original(spec={"x": one}), "amber")
+    found = stored(wanted_copy(original(spec={"x": other}), "amber"))
+    spaced = Reader(EXPORTS).object(json.dumps(found, indent=1).encode())
+
+    changed = updated_copy(fields_of(spaced), wanted)
+
+    assert (changed is None) is (json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True))
+    assert (updated_copy(found, wanted) is None) is (changed is None)
