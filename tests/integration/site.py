@@ -27,6 +27,7 @@ from kcpctl.apiserver.http.auth import Authentication
 from kcpctl.apiserver.http.inprocess import InProcess
 from kcpctl.apiserver.storage.base import Change, Record, Term
 from kcpctl.apiserver.storage.memory import MemoryStorage
+from kcpctl.apiserver.storage.revisions import first_revision
 from kcpctl.apiserver.storage.state import State
 from kcpctl.builtin import LOCAL, Ours, all_ours
 from kcpctl.settings import RunSettings
@@ -52,6 +53,10 @@ class Published(NamedTuple):
     urls: list[str]
 
 
+_APART = 500_000
+"""Microseconds between the beginnings of the stores of cache and shards: no copy has its original's revision."""
+
+
 class Cache:
     """A cache server that can be started anew, over the same store or an empty one."""
 
@@ -59,7 +64,7 @@ class Cache:
         self.requests: list[Seen] = []
         self.keeps_removals = True
         self._clock = clock
-        self.start(MemoryStorage(clock=clock))
+        self.start(MemoryStorage(clock=clock, revision=first_revision(clock.now()) + _APART))
 
     def start(self, storage: MemoryStorage) -> None:
         """Serve what the store holds."""
