@@ -18,7 +18,8 @@ class Result:
     goes. With `apply` only the fields that this controller owns. A field that is None counts as absent.
 
     In its `conditions` a `Condition` needs a type and a status, and for most definitions a reason. lastTransitionTime
-    stays while the status does, and is the time of the write when that changes; empty fields are left out."""
+    stays while the status does, and is the time of the write when that changes; empty fields are left out, except for a
+    message beside a reason."""
 
     fields: Mapping[str, Any] | None = None
     """Fields of the object itself, as a merge patch: what is named should be so (None: absent), the rest stays."""
