@@ -25,8 +25,8 @@ from kcpctl.operating import Removed
 from kcpctl.recording import Recorder, removal_of, telling
 from kcpctl.sweeping import Copy, sweep
 
-_ANSWERED_WITHIN = 10.0
-"""Seconds that the home of an export has to act upon its removal."""
+_ANSWERED_WITHIN = SILENT_AFTER + 5.0
+"""Seconds that the home of an export has to act upon its removal: over a new store it may not write before."""
 _PAUSE = 0.1
 """Seconds between two looks at whether it has."""
 
@@ -58,10 +58,9 @@ class Forgetter:
             own = {self._view.home} if any(map(self._is_copied, removals)) else set[str]()
             recorded = {removal: await self._recorder.record(removal) for removal in removals}
             asked = {one for one in removals if recorded[one] and one.shard in homes | own}
-            late = [one for one in asked if not await self._is_acted_upon(what, one)]
-            deleted = len(asked) - len(late) + await sweep(self._recorder.cache, self._orphaned(found, homes))
-        awaits = self._view.home if late else ""
-        return self._recorder.done(what, deleted, [*recorded.values()], goes, awaits=awaits)
+            told = {one.shard for one in asked if await self._is_acted_upon(what, one)}
+            deleted = len(told) + await sweep(self._recorder.cache, self._orphaned(found, told))
+        return self._recorder.done(what, deleted, [*recorded.values()], goes)
 
     # Who has to be asked
 
@@ -75,10 +74,9 @@ class Forgetter:
             return ""
         if entry.source == "local":
             raise _at_home(what, shard, entry.key.name)
-        sign = self._lives.of(shard).sign
-        if sign in (Sign.SILENT, Sign.STOPPED):
+        if self._is_silent(shard):
             return ""
-        if sign is Sign.NONE or not self._recorder.keeps:
+        if self._lives.of(shard).sign is Sign.NONE or not self._recorder.keeps:
             raise ConfigurationError(
                 f"expected {what} to be missed, found it at shard {shard}, in the cache, and nobody here can ask that "
                 "shard; delete it there, or run the command there (--data-dir), or remove that shard if it is no more: "
@@ -87,9 +85,9 @@ class Forgetter:
         return shard
 
     async def _is_acted_upon(self, what: str, removal: Removal) -> bool:
-        """Wait for what the home does about a removal; False where this is its home, and it has not yet.
+        """Wait for what the home does about a removal; return False when it has turned out to be silent.
 
-        Raises `ConfigurationError` where it holds the export, or does not answer; then nothing is kept.
+        Raises `ConfigurationError` where it holds the export, or nobody can say; then nothing is kept.
         """
         deadline = self._clock.monotonic() + _ANSWERED_WITHIN
         while self._clock.monotonic() < deadline:
@@ -98,14 +96,17 @@ class Forgetter:
                 raise _at_home(what, removal.shard, removal.name)
             if removal.shard in record.value.status.acknowledged:
                 return True
+            if self._is_silent(removal.shard):
+                return False
             await self._clock.sleep(_PAUSE)
-        if removal.shard == self._view.home:
-            return False
         await self._recorder.take_back(removal)
         raise ConfigurationError(
-            f"expected the home of {what}, shard {removal.shard}, to say whether it holds it, found that it does not "
-            f"answer; nothing was changed. If it has ended, try again once it has been silent for {SILENT_AFTER:.0f} s"
+            f"expected the home of {what}, shard {removal.shard}, to say whether it holds it, or to be silent for "
+            f"{SILENT_AFTER:.0f} s, found neither; the removal was taken back, try again"
         )
+
+    def _is_silent(self, shard: str) -> bool:
+        return self._lives.of(shard).sign in (Sign.SILENT, Sign.STOPPED)
 
     # What is meant
 
@@ -167,10 +168,10 @@ class Forgetter:
         key = Key(self._view.home, removal.cluster, "", removal.name)
         return removal.shard == key.shard and self._manager.informer(EXPORTS, CACHE).store.get(key) is not None
 
-    def _orphaned(self, found: Iterable[Entry], homes: set[str]) -> Iterator[Copy]:
+    def _orphaned(self, found: Iterable[Entry], told: set[str]) -> Iterator[Copy]:
         """Yield the copies that silent shards left; those of others go by their own hands."""
         for entry in found:
-            if entry.source == "cache" and entry.state is State.PRESENT and entry.key.shard not in homes:
+            if entry.source == "cache" and entry.state is State.PRESENT and entry.key.shard not in told:
                 yield Copy(EXPORTS, entry.key, entry.uid)
 
     def _at(self, entry: Entry) -> str:

@@ -34,8 +34,6 @@ class Removed(msgspec.Struct, frozen=True, rename="camel"):
     """What the process knew of it, which counts no more."""
     endpoints: list[str] = []
     """What slices of its shard listed because of that, each with its slice."""
-    awaits: str = ""
-    """The shard that has not acted upon it yet, and does when it holds its segment of the cache."""
     cache_kubeconfig: str = ""
     """How people reach the cache server."""
 
@@ -87,8 +85,6 @@ def _show(answer: Any, output: str, text: Iterable[str]) -> int:
 def _removed(done: Removed) -> Iterator[str]:
     yield f"{done.what}: {counted(done.deleted, 'copy', 'copies')} deleted from the cache, and let go:"
     yield from going_lines(done.let_go or ["nothing that this process knew of"], done.endpoints)
-    if done.awaits:
-        yield f"shard {done.awaits} acts upon it once it holds the lease of its segment of the cache"
     if done.is_alone:
         yield (
             "this cache server keeps no removals, so only this process lets go what is gone: "

@@ -34,10 +34,10 @@ class Recorder:
         """Whether the cache server keeps removals, as far as is known."""
         return self._removals.are_kept is not False
 
-    def done(self, what: str, deleted: int, recorded: Sequence[bool], going: Going, *, awaits: str = "") -> Removed:
-        """Return what was done; `awaits` is the shard that has not acted upon it yet."""
+    def done(self, what: str, deleted: int, recorded: Sequence[bool], going: Going) -> Removed:
+        """Return what was done."""
         is_alone = not all(recorded)
-        return Removed(what, deleted, sum(recorded), is_alone, going.objects, going.endpoints, awaits, self._kubeconfig)
+        return Removed(what, deleted, sum(recorded), is_alone, going.objects, going.endpoints, self._kubeconfig)
 
     async def record(self, removal: Removal, *, is_former: bool = False) -> bool:
         """Have it kept, or act upon it here alone; return whether it is kept.
