@@ -7,7 +7,7 @@ could not be reached (controllers.publishing), and a malformed selector waits fo
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
+from functools import lru_cache, partial
 
 import msgspec
 
@@ -24,6 +24,7 @@ from controllers.references import (
     names_of_cluster,
     own_key,
     partition_of_slice,
+    slice_of,
     spec_of,
 )
 from controllers.resolving import Found, Resolver, reference_of
@@ -74,8 +75,14 @@ class _Wish:
         status = fields_of_status(before)
         status["conditions"] = to_json(self.conditions)
         if self.endpoints is not None:
-            status["endpoints"] = [{"url": url} for url in self.endpoints] or None
+            status["endpoints"] = _as_json(self.endpoints) if self.endpoints else None
         return Result(status=status, error=error)
+
+
+@lru_cache(maxsize=4)
+def _as_json(urls: tuple[str, ...]) -> msgspec.Raw:
+    """Return the endpoints as a JSON text; a change of shards gives many slices of an export the same ones."""
+    return msgspec.Raw(msgspec.json.encode([{"url": url} for url in urls]))
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,7 @@ class EndpointSlices:
 
     async def __call__(self, obj: Object[Slice], cluster: Cluster) -> Result | None:
         """Say which endpoints the slice should publish; absence is never taken for deletion."""
-        found = obj.value
+        found = slice_of(obj)
         spec, status = found.spec, found.status
         published = [endpoint.url for endpoint in status.endpoints or ()]
         complete = self.known.complete

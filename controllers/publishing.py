@@ -49,12 +49,18 @@ class Chosen(msgspec.Struct, frozen=True):
     unusable: tuple[Unusable, ...]
     plain: tuple[str, ...] | None
     """What all wanted frames begin with, where a path is all that follows."""
+    composed: dict[str, tuple[str, ...]]
+    """The URLs that were asked for last, by the path."""
 
-    def compose(self, path: str) -> list[str]:
-        """Return the wanted URLs of the export with this path, sorted."""
-        urls = [one + path for one in self.plain] if self.plain is not None else [f.around(path) for f in self.wanted]
-        urls.sort()
-        return urls
+    def compose(self, path: str) -> tuple[str, ...]:
+        """Return the wanted URLs of the export with this path, sorted; several slices of one ask for them in a row."""
+        found = self.composed.get(path)
+        if found is None:
+            frames = self.wanted if self.plain is None else ()
+            urls = [one + path for one in self.plain or ()] + [frame.around(path) for frame in frames]
+            self.composed.clear()
+            found = self.composed[path] = tuple(sorted(urls))
+        return found
 
 
 @dataclass(frozen=True)
@@ -93,7 +99,7 @@ def _choose(seen: Sequence[SeenShard], outdone: frozenset[Frame], selector: Labe
     held = tuple(frame for frame, shard in wanted.items() if shard.held_since is not None)
     is_plain = all(frame.has_path and not frame.behind for frame in wanted)
     plain = tuple(sorted(frame.before for frame in wanted)) if is_plain else None
-    return Chosen(wanted, frozenset(elsewhere), held, tuple(sorted(unusable)), plain)
+    return Chosen(wanted, frozenset(elsewhere), held, tuple(sorted(unusable)), plain, {})
 
 
 class Held(msgspec.Struct, frozen=True, order=True):
@@ -131,14 +137,14 @@ def decide(
     """
     chosen, path = shards.chosen(selector), path_of(cluster, export)
     urls = chosen.compose(path)
-    if not chosen.held and (not published or published == urls):
-        return Decision(tuple(urls), (), chosen.unusable)
+    if not chosen.held and (not published or tuple(published) == urls):
+        return Decision(urls, (), chosen.unusable)
     held = [_held(chosen.wanted[frame], frame.around(path)) for frame in chosen.held]
     wanted = set(urls)
     for url in dict.fromkeys([one for one in published if one not in wanted]):
         held += _unaccounted(url, path, export, shards, chosen, has_left)
     if not held:
-        return Decision(tuple(urls), (), chosen.unusable)
+        return Decision(urls, (), chosen.unusable)
     kept = wanted.union(one.what for one in held)
     return Decision(tuple(sorted(kept)), tuple(sorted(held, key=lambda h: h.what)), chosen.unusable)
 
