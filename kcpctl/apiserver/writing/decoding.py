@@ -10,6 +10,7 @@ from kcpctl.apiserver.protobuf import envelope
 from kcpctl.apiserver.protobuf.wire import WireError
 from kcpctl.apiserver.served import JSON, Catalog, Served
 from kcpctl.apiserver.shapes.meta import OBJECT_META
+from kcpctl.apiserver.shapes.plainmeta import plain_metadata
 from kcpctl.apiserver.shapes.reader import ShapeError, json_name
 from kcpctl.apiserver.shapes.reader import read as read_shape
 from kcpctl.apiserver.world import World
@@ -151,6 +152,9 @@ def custom_metadata(obj: JSON) -> list[str]:
         return []
     if not isinstance(found, dict):
         raise ShapeError(f"json: cannot unmarshal {json_name(found)} into Go value of type v1.ObjectMeta")
+    if (plain := plain_metadata(found)) is not None:
+        obj["metadata"] = plain
+        return []
     obj["metadata"], unknown = read_shape(OBJECT_META, found)
     return [f"metadata.{path}" for path in unknown]
 
