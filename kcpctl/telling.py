@@ -224,7 +224,9 @@ class LogObserver:
 
     @_tell.register
     def _not_acknowledged(self, fact: records.NotAcknowledged) -> None:
-        self._log.warning("removals cannot be acknowledged", error=fact.error, retry_in=round(fact.retry_in, 1))
+        """Tell of trouble, which it is none that a segment is not held yet."""
+        tell = self._log.debug if isinstance(fact.error, records.NotWritable) else self._log.warning
+        tell("removals cannot be acknowledged", error=fact.error, retry_in=round(fact.retry_in, 1))
 
     @_tell.register
     def _not_followed(self, fact: records.NotFollowed) -> None:

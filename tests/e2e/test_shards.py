@@ -78,6 +78,9 @@ def conditions(shard: Running) -> dict[str, tuple[str, str]]:
 def test_slices_in_both_shards_list_both_and_keep_both_when_one_stops(pair: Pair) -> None:
     apply(pair.first)
     second = pair.start_second()
+    hint = f"try: python -m kcpctl shards --data-dir {pair.folder / 'second'}"
+    eventually(lambda: hint in "".join(second.out))
+    assert "examples/" not in "".join(second.out), "who joins others has come for their slices"
     apply(second)
     both = sorted([pair.first.port, second.port])
 
