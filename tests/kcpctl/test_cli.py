@@ -85,6 +85,8 @@ def test_a_context_without_a_kubeconfig_is_refused(capsys: pytest.CaptureFixture
 INTERRUPTED = """
 import os, signal, sys
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that runs the tests in the background ignores it
+
 class Interrupting:
     def find_spec(self, name, path=None, target=None):
         if name == {name!r}:
