@@ -56,6 +56,9 @@ EXPORT_VALID = "APIExportValid"
 PARTITION_VALID = "PartitionValid"
 URLS_READY = "EndpointURLsReady"
 
+_AT_ONCE = 64
+"""Slices that are visited at a time: the store takes as many with one wait for the disk, before copies are made."""
+
 
 @dataclass
 class _Wish:
@@ -230,5 +233,5 @@ def endpoint_slices(view: View, *, partitions: Resource[Partition] = PARTITIONS)
         ],
         reads=[Read(LOGICAL_CLUSTERS, indexers={REFERENCE_INDEX: names_of_cluster})],
         echoes=False,
-        workers=16,
+        workers=_AT_ONCE,
     )(EndpointSlices(view.sightings, partitions, departures))
