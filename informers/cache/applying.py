@@ -17,8 +17,6 @@ from informers.cache.store import Store
 
 T = TypeVar("T")
 
-_PUTS = frozenset({"ADDED", "MODIFIED"})
-
 
 class Applier(Generic[T]):
     """Makes each event a change of the store and a notice of it, in one step.
@@ -40,7 +38,7 @@ class Applier(Generic[T]):
         self.repeats = 0
         """Events that the store had already."""
         self.seen: Counter[str] = Counter()
-        """Events by type, bookmarks, errors, and what came in one piece with an error among them."""
+        """Events by type, bookmarks and errors among them."""
 
     def apply(self, events: list[WatchEvent[T]]) -> None:
         """Apply events one after the other, without an await in between; one loop, since a call for each shows.
@@ -49,32 +47,53 @@ class Applier(Generic[T]):
         deletion of nobody knows what; then those before it are applied.
         """
         store, audience, errors = self._store, self._audience, self._quarantine.errors
-        self.seen.update([event.type for event in events])
-        for event in events:
-            kind, obj = event.type, event.object
-            if obj is None:
-                self._apply_without_object(event)
-                continue
-            if kind == "DELETED":
-                self._delete(obj)
-                continue
-            revision, reached = obj.rv, store.revision
-            # What nearly every event is, said fast: a revision of as many digits, and a higher one.
-            if not (revision > reached and len(revision) == len(reached)) and self._is_repeat(revision):
-                self.repeats += 1
-                continue
-            self.applied += 1
-            if kind in _PUTS:
-                try:
-                    old = store.put(obj)
-                except IndexerFailed as failure:
-                    self._quarantine.hold(obj.key, str(failure))
+        modified = applied = 0
+        try:
+            for event in events:
+                kind, obj = event.type, event.object
+                if kind == "MODIFIED":
+                    modified += 1
                 else:
-                    if errors:
-                        self._quarantine.release(obj.key)
-                    audience.deliver(Notice(old, obj, obj.key))
-            if revision and (reached or kind != "ADDED"):
-                store.revision = revision
+                    self.seen[kind] += 1
+                if obj is None or kind == "DELETED":
+                    self._apply_other(event)
+                    continue
+                revision, reached = obj.rv, store.revision
+                # What nearly every event is, said fast: a revision of as many digits, and a higher one.
+                if not (revision > reached and len(revision) == len(reached)) and self._is_repeat(revision):
+                    self.repeats += 1
+                    continue
+                applied += 1
+                if kind == "MODIFIED" or kind == "ADDED":  # a third of what asking a set costs
+                    try:
+                        old = store.put(obj)
+                    except IndexerFailed as failure:
+                        self._quarantine.hold(obj.key, str(failure))
+                    else:
+                        if errors:
+                            self._quarantine.release(obj.key)
+                        audience.deliver(Notice(old, obj, obj.key))
+                if revision and (reached or kind != "ADDED"):
+                    store.revision = revision
+        finally:
+            if modified:
+                self.seen["MODIFIED"] += modified
+            self.applied += applied
+
+    def _apply_other(self, event: WatchEvent[T]) -> None:
+        if event.object is not None:
+            self._delete(event.object)
+        elif event.status is not None:
+            raise api_error(event.status)
+        elif event.malformed is not None:
+            self._apply_malformed(event.type, event.malformed)
+        elif is_older(event.revision, self._store.revision):
+            raise Happened(
+                Trouble.BEHIND,
+                f"expected bookmarks from {self._store.revision} on, found one at {event.revision}",
+            )
+        elif event.revision:
+            self._store.revision = event.revision
 
     def _delete(self, obj: Object[T]) -> None:
         """Drop what went; servers before 1.19 send the object's last revision instead of the deletion's."""
@@ -92,19 +111,6 @@ class Applier(Generic[T]):
         known = self._store.drop(key)
         self._quarantine.release(key)
         self._audience.deliver(Notice(last or known, None, key, False, Evidence.DELETED_EVENT))
-
-    def _apply_without_object(self, event: WatchEvent[T]) -> None:
-        if event.status is not None:
-            raise api_error(event.status)
-        if event.malformed is not None:
-            self._apply_malformed(event.type, event.malformed)
-        elif is_older(event.revision, self._store.revision):
-            raise Happened(
-                Trouble.BEHIND,
-                f"expected bookmarks from {self._store.revision} on, found one at {event.revision}",
-            )
-        elif event.revision:
-            self._store.revision = event.revision
 
     def _apply_malformed(self, kind: str, malformed: Malformed) -> None:
         """Set the object aside, or let it go; it does not count as an event."""

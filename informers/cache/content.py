@@ -73,20 +73,25 @@ class Content(Generic[T]):
         if old is None:
             self.put_new([obj])
             return None
-        moves = self._moves(self._by_body, old, obj) if self._by_body else []
-        peek = obj.peek  # where it is equal it is mostly the same one
+        moves: list[_Move[T]] = []
+        if self._by_body:
+            moves = self._moves(self._by_body, old, obj)
         if self._by_path and not (
-            peek is old.peek and peek is not None and (peek.paths is self._paths or self._says_all(peek))
-        ):
+            obj.peek is old.peek is not None and (old.peek.paths is self._paths or self._says_all(old.peek))
+        ):  # where it is equal it is mostly the same one
             moves += self._moves(self._by_path, old, obj)
-        if self._by_labels and old.interned_labels is not obj.interned_labels:  # and equal labels one dict
+        if old.interned_labels is not obj.interned_labels and self._by_labels:  # and equal labels one dict
             moves += self._moves(self._by_labels, old, obj)
         self.objects[key] = obj
         self.bytes += len(obj.raw) - len(old.raw)
+        if moves:
+            self._move(key, moves)
+        return old
+
+    def _move(self, key: Key, moves: list[_Move[T]]) -> None:
         for index, was, values in moves:
             index.discard(key, was)
             index.add(key, values)
-        return old
 
     def _says_all(self, peek: Peek) -> bool:
         """Say whether it has all the paths of the indexes; nearly always it has those of the last one that did."""
