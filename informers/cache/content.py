@@ -76,9 +76,10 @@ class Content(Generic[T]):
         moves: list[_Move[T]] = []
         if self._by_body:
             moves = self._moves(self._by_body, old, obj)
+        peek = obj.peek  # where it is equal it is mostly the same one
         if self._by_path and not (
-            obj.peek is old.peek is not None and (old.peek.paths is self._paths or self._says_all(old.peek))
-        ):  # where it is equal it is mostly the same one
+            peek is not None and peek is old.peek and (peek.paths is self._paths or self._says_all(peek))
+        ):
             moves += self._moves(self._by_path, old, obj)
         if old.interned_labels is not obj.interned_labels and self._by_labels:  # and equal labels one dict
             moves += self._moves(self._by_labels, old, obj)
