@@ -97,24 +97,15 @@ class Index(Generic[T]):
 
     def add(self, key: Key, values: tuple[str, ...]) -> None:
         """Put the key under each of the values, besides those it is under."""
-        if values and self._remembered is not None:
-            first, *more = values
-            self._remembered[key] = self._shared(values if more else first)
-        for value in values:
-            held = self._held.get(value)
-            if held is None:
-                self._held[value] = key
-            elif isinstance(held, dict):
-                held[key] = None
-            elif held != key:
-                self._held[value] = {held: None, key: None}
+        self.add_all([key], [values])
 
     def add_all(self, keys: list[Key], values: list[tuple[str, ...]]) -> None:
         """Put many keys, each under its values; as `add` for each, without a call for each."""
         if self._remembered is not None:
             for key, under in zip(keys, values, strict=True):
-                self.add(key, under)
-            return
+                if under:
+                    first, *more = under
+                    self._remembered[key] = self._shared(under if more else first)
         for key, under in zip(keys, values, strict=True):
             for value in under:
                 held = self._held.get(value)
